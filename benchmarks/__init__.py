@@ -1,0 +1,1 @@
+"""Measurements. They print ratios; no test asserts a time."""

@@ -1,0 +1,1 @@
+"""The room of the table: configuration, games, journal, publisher, command line."""

@@ -1,0 +1,124 @@
+"""What a person says to a table: the commands, one frozen struct each, with the person's name and role.
+
+In JSON a command is one object on one line, in the same notation as a reading:
+``{"at": 12.5, "type": "round.void", "by": "M. Lasa", "role": "table_head", "reason": "ball_out"}``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from devices.readings import Number
+
+Role = Literal["croupier", "table_head", "inspector", "director", "technician"]
+"""Who speaks. ``table_head``: jefe de mesa, cap de taula, mahaiburua, xefe de mesa. What a role may say is in the rulebook."""
+
+VoidReason = Literal[
+    "foreign_object",  # a chip or anything else fell into the cylinder while the ball turned
+    "ball_out",  # the ball left the cylinder
+    "bad_launch",
+    "cylinder_stopped",  # the cylinder stopped and the ball had not fallen
+    "ball_with_rotor",
+    "rotor_not_reversed",
+    "device_fault",
+    "inspector",  # the decree leaves what it does not foresee to the person in charge
+]
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"):
+    """The base of all commands."""
+
+    at: float
+    by: str
+    role: Role
+    note: str | None = None
+
+
+class SessionOpen(Command, frozen=True, tag="session.open"):
+    """The table opens. ``minimum``: the table minimum in minor units of ``currency``, if the daemon is to show limits."""
+
+    minimum: int | None = None
+    currency: str | None = None
+
+
+class SessionClose(Command, frozen=True, tag="session.close"):
+    """The table closes. ``locked``: the cylinder's lid is locked or sealed."""
+
+    locked: bool = False
+
+
+class BetsOpen(Command, frozen=True, tag="bets.open"):
+    """Bets open: needed only where the wheel does not say so itself."""
+
+
+class BetsClose(Command, frozen=True, tag="bets.close"):
+    """No more bets: the croupier's call."""
+
+
+class RoundVoid(Command, frozen=True, tag="round.void"):
+    """The spin is null. Without ``round`` the round in hand, or the one that waits for a decision."""
+
+    reason: VoidReason
+    round: int | None = None
+
+
+class RoundConfirm(Command, frozen=True, tag="round.confirm"):
+    """A person stands for a result: of a round that waits for a decision, or of an unresolved one.
+
+    ``number`` may be left out where the round has a candidate.
+    """
+
+    round: int | None = None
+    number: Number | None = None
+
+
+class ResultCorrect(Command, frozen=True, tag="result.correct"):
+    """A published result was wrong. The old event stays; a ``result.corrected`` replaces it."""
+
+    round: int
+    number: Number
+
+
+class LimitAnnounce(Command, frozen=True, tag="limit.announce"):
+    """The table minimum changes after the last three balls at the old one."""
+
+    minimum: int
+
+
+class LastRoundsAnnounce(Command, frozen=True, tag="last_rounds.announce"):
+    """The last three balls before closing are announced."""
+
+
+class AlertAcknowledge(Command, frozen=True, tag="alert.acknowledge"):
+    """A person has seen an alert. It stays until its cause is gone."""
+
+    alert: str
+
+
+AnyCommand = (
+    SessionOpen
+    | SessionClose
+    | BetsOpen
+    | BetsClose
+    | RoundVoid
+    | RoundConfirm
+    | ResultCorrect
+    | LimitAnnounce
+    | LastRoundsAnnounce
+    | AlertAcknowledge
+)
+
+COMMANDS: tuple[type[Command], ...] = (
+    SessionOpen,
+    SessionClose,
+    BetsOpen,
+    BetsClose,
+    RoundVoid,
+    RoundConfirm,
+    ResultCorrect,
+    LimitAnnounce,
+    LastRoundsAnnounce,
+    AlertAcknowledge,
+)

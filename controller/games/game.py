@@ -1,0 +1,40 @@
+"""The contract of a game, and the table of games.
+
+A game is a pure function over a state that can be written down: ``step(state, input)`` gives the next state
+and the events. It has no clock, does no I/O and never logs; the same inputs always give the same events.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from controller.commands import AnyCommand
+from controller.events import AnyEvent
+from devices.readings import AnyReading
+
+
+class Rejected(ValueError):
+    """A command that cannot be followed now, or not by this role. The message tells the person why."""
+
+
+class Game(Protocol):
+    """One game under one decree with one table's settings."""
+
+    state_type: type[Any]
+    """The frozen msgspec struct that holds everything the game remembers. ``msgspec.json`` writes and reads it."""
+
+    def begin(self) -> Any:
+        """The state of a table that never played."""
+        ...
+
+    def step(self, state: Any, given: AnyReading | AnyCommand) -> tuple[Any, tuple[AnyEvent, ...]]:
+        """Take one input. Raises :class:`Rejected` for a command that cannot be followed; a reading is never refused."""
+        ...
+
+    def show(self, state: Any) -> dict[str, Any]:
+        """What the retained topic ``state`` tells of the game: phase, round, last number, what is awaited ... JSON values only."""
+        ...
+
+    def history(self, state: Any) -> list[dict[str, Any]]:
+        """The latest results, oldest first, as the retained topic ``history`` tells them."""
+        ...

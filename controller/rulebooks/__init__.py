@@ -1,0 +1,1 @@
+"""One TOML file per decree: numbers, orders, phrases and articles. Data only."""

@@ -1,0 +1,1 @@
+"""Ways to reach a device: serial line, TCP device server, RFC 2217, recording. pyserial lives only here."""

@@ -1,0 +1,168 @@
+"""What a device says: the readings, one frozen struct each.
+
+In JSON a reading is one object on one line, ``{"at": 12.5, "type": "wheel.phase", "device": "wheel", ...}``.
+A field that has its default value is left out. ``at`` is seconds on the clock of whoever fed the codec:
+the host's monotonic clock when live, the recording's own time in replay. ``frame`` is the evidence: the
+frame that made the reading, as received, with bytes outside printable ASCII written as backslash escapes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Number = int | str
+"""A pocket of a wheel: an integer, or a string where the wheel shows more than one zero: ``"00"``, ``"000"``, ``"0000"``."""
+
+Phase = Literal["closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "settled"]
+Direction = Literal["clockwise", "anticlockwise"]
+Witness = Literal["status", "bare", "both"]
+WheelFaultName = Literal[
+    "ball_removed",  # the ball is not detected any more, longer than the device's own ignore time
+    "ball_not_in_track",  # the ball never entered the rim
+    "ball_with_rotor",  # the ball runs the same way as the rotor
+    "failed_launch",
+    "sensor",  # a sensor is stuck or blind, or the motor or encoder failed
+    "witnesses_disagree",  # two reports of one result differ
+    "number_changed",  # a number that was already reported is shown differently afterwards
+    "number_unknown",  # the wheel shows a pocket that it should not have
+    "self_test",
+]
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"):
+    """The base of all readings."""
+
+    at: float
+    device: str = ""
+    frame: str | None = None
+
+
+class WheelPhase(Reading, frozen=True, tag="wheel.phase"):
+    """The phase of the game as the wheel sees it; said again when spin, direction, standstill or ``late`` changes.
+
+    ``spin`` is the device's own counter, not unique. ``rpm`` is the rotor's speed, ``direction`` the rotor's.
+    ``late`` marks a line that came after a silence, faster than the device speaks: true, but not live.
+    """
+
+    phase: Phase
+    spin: int | None = None
+    rpm: float | None = None
+    direction: Direction | None = None
+    late: bool = False
+
+
+class WheelNumber(Reading, frozen=True, tag="wheel.number"):
+    """The result of one spin, said once per spin.
+
+    ``late``: the number was seen only after a silence, so it is a candidate, not a result.
+    ``conflict``: what the second witness said, where it said something else.
+    """
+
+    number: Number
+    spin: int | None = None
+    late: bool = False
+    witness: Witness = "status"
+    conflict: Number | None = None
+
+
+class WheelFault(Reading, frozen=True, tag="wheel.fault"):
+    """A fault begins (``active``) or ends. ``detail`` is the device's own code or value."""
+
+    fault: WheelFaultName
+    active: bool
+    spin: int | None = None
+    detail: str | None = None
+
+
+class DeviceReport(Reading, frozen=True, tag="device.report"):
+    """What a device says about itself (``firmware``, ``mode``, ``bonus`` ...). A claim, never a proof."""
+
+    report: str
+    value: str
+
+
+class DeviceRefused(Reading, frozen=True, tag="device.refused"):
+    """A device answered a command with no (``no``, ``busy``)."""
+
+    command: str
+    reason: str
+
+
+class LinkUp(Reading, frozen=True, tag="link.up"):
+    """Frames come in: at first, and again after stale, lost or unintelligible."""
+
+
+class LinkStale(Reading, frozen=True, tag="link.stale"):
+    """No valid frame for ``age`` seconds, though the link is open."""
+
+    age: float
+
+
+class LinkLost(Reading, frozen=True, tag="link.lost"):
+    """The link is closed: unplugged, refused, or held by another program."""
+
+    reason: str
+
+
+class LinkUnintelligible(Reading, frozen=True, tag="link.unintelligible"):
+    """Bytes arrive but no frame is among them: most often the wrong baud rate or the wrong driver."""
+
+    bytes: int
+
+
+class LinkGarbage(Reading, frozen=True, tag="link.garbage"):
+    """Bytes that are no frame were dropped; ``frame`` shows them (the first 64)."""
+
+    bytes: int
+
+
+class LinkLate(Reading, frozen=True, tag="link.late"):
+    """``frames`` frames came in a burst after ``silence`` seconds without any; none of them was acted upon."""
+
+    frames: int
+    silence: float
+
+
+AnyReading = (
+    WheelPhase
+    | WheelNumber
+    | WheelFault
+    | DeviceReport
+    | DeviceRefused
+    | LinkUp
+    | LinkStale
+    | LinkLost
+    | LinkUnintelligible
+    | LinkGarbage
+    | LinkLate
+)
+
+READINGS: tuple[type[Reading], ...] = (
+    WheelPhase,
+    WheelNumber,
+    WheelFault,
+    DeviceReport,
+    DeviceRefused,
+    LinkUp,
+    LinkStale,
+    LinkLost,
+    LinkUnintelligible,
+    LinkGarbage,
+    LinkLate,
+)
+
+
+def escape(data: bytes) -> str:
+    r"""Bytes as one printable line: printable ASCII stays, a backslash is doubled, the rest is ``\\xNN``, ``\\r``, ``\\n``.
+
+    >>> escape(b"*X;2\\r\\n\\xff")
+    '*X;2\\\\r\\\\n\\\\xff'
+    """
+    return data.decode("latin-1").encode("unicode_escape").decode("ascii")
+
+
+def unescape(text: str) -> bytes:
+    """The inverse of :func:`escape`. Raises ``ValueError`` for a bad escape or a character above 255."""
+    return text.encode("latin-1").decode("unicode_escape").encode("latin-1")

@@ -1,0 +1,1 @@
+"""Codecs of card shoes. None is written yet."""

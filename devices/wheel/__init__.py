@@ -1,0 +1,1 @@
+"""Codecs of wheels: one file per device family."""

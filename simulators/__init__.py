@@ -1,0 +1,1 @@
+"""The device's side of the wire, with faults that can be switched on while it runs."""

@@ -1,0 +1,1 @@
+"""Simulated wheels: one file per device family."""

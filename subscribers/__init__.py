@@ -1,0 +1,1 @@
+"""Reference consumers. They know the MQTT contract and nothing else of ours."""
