@@ -134,8 +134,8 @@ class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
 
 
 class ResultCorrected(Event, frozen=True, tag="result.corrected"):
-    """A person corrected a published result. ``replaces`` is the ``seq`` of the event that no longer holds, ``replaces_boot`` its ``boot``;
-    null where the daemon no longer knows them.
+    """A person corrected a published result. ``replaces`` is the ``seq`` of the event that no longer holds,
+    ``replaces_boot`` its ``boot``; null where the daemon no longer knows them.
     """
 
     replaces: int | None

@@ -155,10 +155,10 @@ READINGS: tuple[type[Reading], ...] = (
 
 
 def escape(data: bytes) -> str:
-    r"""Bytes as one printable line: printable ASCII stays, a backslash is doubled, the rest is ``\\xNN``, ``\\r``, ``\\n``.
+    r"""Bytes as one printable line: printable ASCII stays, a backslash is doubled, the rest is ``\xNN``, ``\r``, ``\n``.
 
-    >>> escape(b"*X;2\\r\\n\\xff")
-    '*X;2\\\\r\\\\n\\\\xff'
+    >>> escape(b"*X;2\r\n\xff")
+    '*X;2\\r\\n\\xff'
     """
     return data.decode("latin-1").encode("unicode_escape").decode("ascii")
 
