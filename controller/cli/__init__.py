@@ -1,1 +1,56 @@
-"""The command line: one file per subcommand."""
+"""The command line: one module per subcommand, imported when it is asked for.
+
+Each module has ``HELP`` (one line), ``arguments(parser)`` and ``run(arguments) -> exit code``. Output for machines is JSON
+lines on stdout; errors go to stderr, say what and where, and exit with 1 (2 for a wrong call).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+from importlib.metadata import version
+
+SUBCOMMANDS = (
+    "demo",
+    "run",
+    "check",
+    "devices",
+    "decode",
+    "play",
+    "replay",
+    "record",
+    "simulate",
+    "rules",
+    "games",
+    "schemas",
+)
+
+
+class Failed(Exception):
+    """A subcommand cannot go on. The message is all that its user needs: what, where, and what to do."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point of ``novamas``. Gives the exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    chosen = next((word for word in words if not word.startswith("-")), None)
+    parser = argparse.ArgumentParser(prog="novamas", description="Results of physical casino tables that can be trusted and proved.")
+    parser.add_argument("--version", action="version", version=f"novamas {version('novamas')}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name in SUBCOMMANDS if chosen not in SUBCOMMANDS else (chosen,):
+        module = import_module(f"controller.cli.{name}")
+        subparser = subparsers.add_parser(name, help=module.HELP, description=module.HELP)
+        module.arguments(subparser)
+        subparser.set_defaults(run=module.run)
+    arguments = parser.parse_args(words)
+    try:
+        return int(arguments.run(arguments))
+    except Failed as error:
+        print(f"novamas: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader of our output went away; that is its right
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        return 130
