@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -43,7 +43,11 @@ class Bet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class Roulette(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Roulette, French or American, as one decree has it."""
+    """Roulette, French or American, as one decree has it.
+
+    Bets are named ``straight split street corner six_line column dozen double_column double_dozen simple``; the simple
+    chances ``red black even odd pasa falta``. Numbers are integers: no decree here has a double zero.
+    """
 
     title: Announcement
     article: str
@@ -53,18 +57,22 @@ class Roulette(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     extra_red: tuple[int, ...]
     """Red though the sum of the digits is even."""
     neighbours: dict[str, tuple[int, ...]]
-    """Pockets whose two neighbours on each side the decree names: ``"0" = [3, 26, 15, 32]``. Empty where it names none."""
+    """Pockets whose two neighbours on each side the decree names, in no order: ``"0" = [3, 15, 26, 32]``."""
     zero: Literal["half_or_prison", "half"]
     """What happens to simple chances on zero: the player chooses half or prison, or loses half."""
     bets: dict[str, Bet]
-    """By our name: straight split street corner six_line column dozen double_column double_dozen simple."""
+    """By our name."""
+    chances: dict[str, Announcement]
+    """What the decree calls each simple chance, by our name."""
     zero_streets: tuple[tuple[int, ...], ...]
     """Bets that touch zero besides the splits: the trios 0-1-2 and 0-2-3, and 0-1-2-3 where the decree has it."""
     sectors: dict[str, tuple[int, ...]]
     """Announced sectors (``big_series third orphans``) and the numbers they cover. Empty where the decree has none."""
     settlement: tuple[str, ...]
-    """The order in which winning bets are paid, losers having been collected before."""
-    simple_minimum_factor: int | None
+    """The order in which winning bets are paid, losers having been collected before: every bet by our name, with the six
+    simple chances in the place of ``simple``.
+    """
+    simple_minimum_factor: int | None = None
     """The minimum on simple chances may be up to this many times the one on a single number; None: not said."""
     limit_change: Literal["none", "upward", "any"]
     """Whether the minimum of an open table may change within a session."""
@@ -78,12 +86,16 @@ class Roulette(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Who may declare a spin null."""
     laws: dict[str, Law]
     """The law behind each irregularity the game can report, by the irregularity's name."""
-    doubts: dict[str, Doubt]
+    doubts: dict[str, Doubt] = {}
     """By the name of the table setting that decides it."""
 
 
 class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One decree."""
+    """One decree.
+
+    Where a decree says that one game follows another except for what it says itself, so does the file: ``follows =
+    "roulette-french"`` takes over every key, and every entry of its tables, that the game does not state anew.
+    """
 
     id: Decree
     title: str
@@ -96,11 +108,30 @@ class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 def rulebook(decree: str) -> Rulebook:
     """The rulebook of a decree. Raises ``KeyError`` that names the known ones, ``ValueError`` for a bad file."""
     shelf = files("controller.rulebooks")
-    book = shelf / f"{decree}.toml"
-    if not book.is_file():
-        known = sorted(f.name.removesuffix(".toml") for f in shelf.iterdir() if f.name.endswith(".toml"))
+    known = sorted(book.name.removesuffix(".toml") for book in shelf.iterdir() if book.name.endswith(".toml"))
+    if decree not in known:
         raise KeyError(f"no decree {decree!r}; there are: {', '.join(known)}")
     try:
-        return msgspec.toml.decode(book.read_bytes(), type=Rulebook)
-    except msgspec.DecodeError as error:
-        raise ValueError(f"{book.name}: {error}") from error
+        return read_rulebook((shelf / f"{decree}.toml").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{decree}.toml: {error}") from error
+
+
+def read_rulebook(text: str) -> Rulebook:
+    """A rulebook from the text of its file. Raises ``ValueError`` that says what is wrong and at which key."""
+    book = msgspec.toml.decode(text)
+    for game in [key for key, entry in book.items() if isinstance(entry, dict) and "follows" in entry]:
+        own = book[game]
+        followed = own.pop("follows")
+        if not isinstance(book.get(followed), dict):
+            raise ValueError(f"{game} follows {followed!r}, which is no game of this file")
+        book[game] = _over(book[followed], own)
+    return msgspec.convert(book, Rulebook)
+
+
+def _over(followed: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """What is followed, with what is stated anew laid over it: tables entry by entry, all else whole."""
+    return followed | {
+        key: followed[key] | entry if isinstance(entry, dict) and isinstance(followed.get(key), dict) else entry
+        for key, entry in own.items()
+    }
