@@ -1,0 +1,129 @@
+"""Whether a configuration makes sense: what no single value shows. Each check gives the flaws it finds, with their paths.
+
+A field that is empty or at its default here may have been mistaken in the file; that was noted when it was read.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import msgspec
+
+from controller.configuration import BROKER_FILES, Broker, Configuration, Device, Notes, Table, read
+from controller.games.games import make_game
+from controller.places import Path
+from devices.drivers import driver
+from devices.links import check_link
+
+Flaws = Iterator[tuple[Path, str]]
+
+RESERVED = ("node",)
+"""Names below ``novamas/v1/<site>/`` that no table may have."""
+
+
+def flaws(configuration: Configuration) -> Notes:
+    """Everything that does not fit, of the whole configuration."""
+    tables = list(enumerate(configuration.table))
+    devices = [(("table", t, "device", d), device) for t, table in tables for d, device in enumerate(table.device)]
+    return [
+        *_broker(configuration.broker),
+        *_once([(("table", t, "id"), table.id) for t, table in tables], "another table has the id"),
+        *(flaw for t, table in tables for flaw in _table(("table", t), table)),
+        *(flaw for at, device in devices for flaw in _device(at, device)),
+        *_once([((*at, "link"), _line(device.link)) for at, device in devices], "another device is on"),
+    ]
+
+
+def _broker(broker: Broker) -> Flaws:
+    try:
+        address = urlsplit(broker.url)
+        scheme, host, _ = address.scheme, address.hostname, address.port
+    except ValueError as error:
+        yield ("broker", "url"), f"is no address: {error}"
+        return
+    if address.username is not None or address.password is not None:
+        yield ("broker", "url"), "holds a name or password: use `username`, and `password_file` or `password_credential`"
+    if scheme not in ("mqtt", "mqtts", "embedded") or not host or address.path.strip("/") or address.query or address.fragment:
+        yield ("broker", "url"), "expected mqtt://host:port, mqtts://host:port or embedded://127.0.0.1:port"
+    elif scheme == "embedded" and not _loopback(host):
+        yield ("broker", "url"), f"the embedded broker serves this machine only: 127.0.0.1, not {host}"
+    if (broker.cert_file is None) != (broker.key_file is None):
+        has, lacks = ("cert_file", "key_file") if broker.key_file is None else ("key_file", "cert_file")
+        yield ("broker", has), f"needs `{lacks}` too"
+    if broker.password_file and broker.password_credential:
+        yield ("broker", "password_credential"), "the password is in `password_file` already; leave one of them out"
+    if (broker.password_file or broker.password_credential) and not broker.username:
+        yield ("broker",), "a password needs a `username`"
+    for key in ("ca_file", "cert_file", "key_file"):
+        if getattr(broker, key) and scheme != "mqtts":
+            yield ("broker", key), "is used with an mqtts:// address only"
+    for key in BROKER_FILES:
+        if (name := getattr(broker, key)) and not os.access(name, os.R_OK):
+            yield ("broker", key), f"cannot be read: {name}"
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _table(at: Path, table: Table) -> Flaws:
+    if table.id in RESERVED:
+        yield (*at, "id"), f"{table.id!r} is a name that the topics need themselves"
+    if not table.device:
+        yield at, "has no device: add [[table.device]]"
+    if table.speed != 1.0 and not table.simulated:
+        yield (*at, "speed"), "only a table with `simulated = true` may run at another speed than 1"
+    yield from _once([((*at, "device", d, "id"), device.id) for d, device in enumerate(table.device)], "another device has the id")
+    if table.game and table.decree:
+        try:
+            make_game(table.game, table.decree, table.settings)
+        except (ValueError, KeyError) as error:
+            yield at, _words(error)
+
+
+def _device(at: Path, device: Device) -> Flaws:
+    if device.link and (wrong := check_link(device.link)):
+        yield (*at, "link"), wrong
+    if not device.driver:
+        return
+    try:
+        known = driver(device.driver)
+    except KeyError as error:
+        yield (*at, "driver"), _words(error)
+        return
+    notes: Notes = []
+    read(known.options, device.options, (*at, "options"), notes)
+    if not notes:
+        try:
+            msgspec.convert(device.options, known.options)
+        except (ValueError, TypeError) as error:
+            notes.append(((*at, "options"), _words(error)))
+    yield from notes
+    if device.commands and not known.commands:
+        yield (*at, "commands"), f"the driver {device.driver} has no commands to send"
+
+
+def _once(values: list[tuple[Path, str]], what: str) -> Flaws:
+    """A value that stands in two places is wrong in the second."""
+    seen = set()
+    for at, value in values:
+        if value and value in seen:
+            yield at, f"{what} {value} too"
+        seen.add(value)
+
+
+def _line(link: str) -> str:
+    """What a link reaches, to compare it with others: without settings, a name in /dev as its node. A recording may serve many."""
+    scheme, _, rest = link.partition("://")
+    target = rest.partition("?")[0].lower() if scheme != "serial" else os.path.realpath(rest.partition("?")[0])
+    return "" if scheme == "replay" else target
+
+
+def _words(error: Exception) -> str:
+    return str(error.args[0] if error.args else error)
