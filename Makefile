@@ -1,0 +1,55 @@
+# The whole of it: `make demo` shows a table at work, `make test` checks everything.
+
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench format clean
+
+help:
+	@echo "make demo     a roulette table on this machine: wheel, daemon, broker and display (ARGS=... for novamas demo)"
+	@echo "make test     every check: format, lint, types, import contracts, tests (ARGS=... for pytest)"
+	@echo "make bench    decoding speed and latency (ARGS=... for python -m benchmarks)"
+	@echo "make format   put the source in form"
+	@echo "make clean    remove the environment and all caches"
+
+demo: .venv/installed
+	@$(BIN)/novamas demo $(ARGS)
+
+test: .venv/installed-dev
+	@tests/debian-packages
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest $(ARGS)
+
+bench: .venv/installed-dev
+	@tests/debian-packages
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+format: .venv/installed-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps below hold until pyproject.toml or constraints.txt changes.
+.venv/installed: .venv/pyvenv.cfg pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/installed-dev: .venv/pyvenv.cfg pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@ .venv/installed
+
+.venv/pyvenv.cfg:
+	@command -v $(PYTHON) >/dev/null || { echo "novamas needs Python 3.11 or newer: $(PYTHON) is not here" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "novamas needs Python 3.11 or newer; name one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+	  echo "no virtual environment could be made; on Debian: sudo apt-get install python3-venv" >&2; exit 1; }
