@@ -8,6 +8,7 @@ frame that made the reading, as received, with bytes outside printable ASCII wri
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
@@ -154,6 +155,9 @@ READINGS: tuple[type[Reading], ...] = (
 )
 
 
+_ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*")
+
+
 def escape(data: bytes) -> str:
     r"""Bytes as one printable line: printable ASCII stays, a backslash is doubled, the rest is ``\xNN``, ``\r``, ``\n``.
 
@@ -165,4 +169,6 @@ def escape(data: bytes) -> str:
 
 def unescape(text: str) -> bytes:
     """The inverse of :func:`escape`. Raises ``ValueError`` for a bad escape or a character above 255."""
+    if not _ESCAPED.fullmatch(text):
+        raise ValueError(r"a backslash starts \\, \t, \n, \r or \xNN, and no character is above 255")
     return text.encode("latin-1").decode("unicode_escape").encode("latin-1")
