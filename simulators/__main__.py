@@ -1,0 +1,144 @@
+"""``python -m simulators wheel --protocol cammegh-ss2 --pty``: a simulated device on a pseudo-terminal or a TCP port."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+from random import Random
+
+from simulators.device import Device
+from simulators.faults import FAULTS, Switch, read_scheduled
+from simulators.line import Line
+from simulators.pty import Pty
+from simulators.serve import Port, Server, tell
+from simulators.tcp import Tcp
+from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
+
+
+def _cammegh_ss2(arguments: argparse.Namespace) -> Device:
+    return SlingshotSS2(
+        seed=arguments.seed,
+        pockets=arguments.pockets,
+        mode=arguments.mode,
+        games_per_hour=arguments.games_per_hour,
+        attended=not arguments.unattended,
+        numbers=arguments.numbers,
+    )
+
+
+WHEELS: dict[str, Callable[[argparse.Namespace], Device]] = {"cammegh-ss2": _cammegh_ss2}
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    return value
+
+
+def _scheduled(text: str) -> tuple[float, Switch]:
+    try:
+        return read_scheduled(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in text.split(","))
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not HOST:PORT")
+    return host, int(port)
+
+
+def _parser() -> argparse.ArgumentParser:
+    faults = "\n".join(f"  {name:<19} {fault.does}" for name, fault in FAULTS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m simulators",
+        description="A simulated device, served as the real one would be.",
+        epilog=f"faults, on standard input as 'NAME SECONDS' or 'NAME xTIMES', or with --fault:\n{faults}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("kind", choices=("wheel",))
+    parser.add_argument("--protocol", choices=tuple(WHEELS), default="cammegh-ss2")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--pty", action="store_true", help="serve on a pseudo-terminal (this is the default)")
+    where.add_argument("--tcp", type=_address, metavar="HOST:PORT", help="serve on a TCP port instead; port 0 takes a free one")
+    parser.add_argument(
+        "--link", metavar="PATH", help="a symbolic link to the pseudo-terminal, kept when it is unplugged and comes back"
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--speed", type=_positive, default=1.0, help="run so many times faster, bytes included")
+    parser.add_argument("--rounds", type=_count, help="end after so many rounds")
+    parser.add_argument("--pockets", type=int, choices=(37, 38, 39, 40), default=37)
+    parser.add_argument(
+        "--mode", type=int, default=ARCADE, help=f"the wheel's mode bits; {ARCADE} plays by itself, 1159 waits for *u 1"
+    )
+    parser.add_argument("--games-per-hour", type=_count, default=60)
+    parser.add_argument("--numbers", type=_numbers, default=(), metavar="N,N,...", help="the first winning pockets")
+    parser.add_argument("--unattended", action="store_true", help="nobody restarts a wheel that has stopped itself")
+    parser.add_argument(
+        "--fault", type=_scheduled, action="append", default=[], metavar="SECONDS:NAME=VALUE", help="a fault at its time"
+    )
+    parser.add_argument("--faults-per-hour", type=_positive, help="faults of any kind at random, so many an hour")
+    parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input ends")
+    return parser
+
+
+def _random_faults(server: Server, per_hour: float, seed: int, hours: float = 24.0) -> None:
+    random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+    at = random.expovariate(per_hour / 3600)
+    while at < hours * 3600:
+        name = random.choice(sorted(FAULTS))
+        server.schedule(at, Switch(name, FAULTS[name].value))
+        at += random.expovariate(per_hour / 3600)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve until there is an end. Gives the exit code."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    try:
+        device = WHEELS[arguments.protocol](arguments)
+        port: Port = Tcp(*arguments.tcp) if arguments.tcp else Pty(arguments.link)
+    except (OSError, ValueError) as error:
+        print(f"simulator: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    server = Server(
+        Line(device, arguments.seed),
+        port,
+        arguments.speed,
+        arguments.rounds,
+        sys.stdin is not None and not sys.stdin.closed,
+        arguments.end_with_stdin,
+    )
+    for at, switch in arguments.fault:
+        server.schedule(at, switch)
+    if arguments.faults_per_hour:
+        _random_faults(server, arguments.faults_per_hour, arguments.seed)
+    wake, woken = os.pipe()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: os.write(woken, b"."))
+    tell(port=port.address, protocol=arguments.protocol, seed=arguments.seed, speed=arguments.speed)
+    try:
+        server.serve(wake)
+    finally:
+        port.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

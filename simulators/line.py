@@ -1,0 +1,109 @@
+"""The line between a simulated device and its host: bytes at the pace of the baud rate, and what goes wrong on the way.
+
+Pure like the device: it is told the time, and gives pieces of bytes with the time at which they arrive.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from math import inf
+from random import Random
+
+from simulators.device import Device, Timed
+
+BITS = 10
+"""Bits per byte on a line with 8 data bits, no parity and one stop bit."""
+
+
+class Line:
+    """A device seen through its line."""
+
+    def __init__(self, device: Device, seed: int = 0) -> None:
+        self.device = device
+        self._random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self._byte = BITS / device.baud
+        self._free_at = 0.0
+        self._silent_until = -inf
+        self._burst_at: float | None = None
+        self._held = b""
+        self._cut = b""
+        self._armed: Counter[str] = Counter()
+        self._pieces: deque[Timed] = deque()
+
+    @property
+    def deadline(self) -> float:
+        """When the next byte is due, or the device does something."""
+        waiting = [self.device.deadline]
+        if self._pieces:
+            waiting.append(self._pieces[0][0])
+        if self._burst_at is not None:
+            waiting.append(self._burst_at)
+        return min(waiting)
+
+    def advance(self, now: float) -> list[Timed]:
+        """The pieces that have arrived by ``now``."""
+        for at, data in self.device.advance(now):
+            self._release(at)
+            self._carry(at, data)
+        self._release(now)
+        due: list[Timed] = []
+        while self._pieces and self._pieces[0][0] <= now:
+            due.append(self._pieces.popleft())
+        return due
+
+    def fault(self, name: str, value: float, now: float) -> None:
+        """Switch on a fault of the line."""
+        if name == "silence":
+            self._silent_until = now + value
+        elif name == "burst":
+            self._burst_at = now + value
+        else:
+            self._armed[name] += 1
+
+    def _release(self, now: float) -> None:
+        """A backlog comes out of a buffer, not off the wire: all of it at once."""
+        if self._burst_at is not None and self._burst_at <= now:
+            if self._held:
+                self._append(max(self._burst_at, self._free_at), self._held)
+            self._burst_at, self._held = None, b""
+
+    def _carry(self, at: float, data: bytes) -> None:
+        if at < self._silent_until:
+            return
+        data = self._change(data)
+        if self._burst_at is not None:
+            self._held += data
+            return
+        dribbles = self._strikes("split")
+        at = max(at, self._free_at)
+        for index in range(len(data)):
+            at += self._byte + (self._random.uniform(0.005, 0.02) if dribbles else 0.0)
+            self._append(at, data[index : index + 1])
+
+    def _append(self, at: float, data: bytes) -> None:
+        self._free_at = at
+        self._pieces.append((at, data))
+
+    def _change(self, data: bytes) -> bytes:
+        if self._strikes("duplicate"):
+            data += data
+        if self._strikes("damaged"):
+            data = self._damage(data)
+        if self._cut:
+            data, self._cut = self._cut + data, b""
+        if self._strikes("spliced"):
+            kept = max(1, (len(data) - 2) // 2)
+            data, self._cut = b"", data[:kept]
+        return data
+
+    def _damage(self, data: bytes) -> bytes:
+        """One character is lost or overwritten with noise: never so that the line is whole again."""
+        place = self._random.randrange(max(1, len(data) - 2))
+        noise = self._random.choice((b"", b"\x00", b"\xff"))
+        return data[:place] + noise + data[place + 1 :]
+
+    def _strikes(self, fault: str) -> bool:
+        if not self._armed[fault]:
+            return False
+        self._armed[fault] -= 1
+        return True

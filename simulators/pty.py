@@ -1,0 +1,83 @@
+"""A pseudo-terminal as the simulator's serial port, under a name that stays when the port is unplugged and comes back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import tty
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+
+class Pty:
+    """One pseudo-terminal. ``link`` is a symbolic link to it; without one the name is the terminal's own.
+
+    As on a real line, bytes that nobody reads are lost: nothing is sent while no program has the port open, and what
+    does not fit into its buffer is dropped.
+    """
+
+    def __init__(self, link: str | None = None) -> None:
+        self._link = None if link is None else Path(link)
+        self._master = -1
+        self._terminal = ""
+        self.plug()
+
+    @property
+    def address(self) -> str:
+        """The path that a host opens."""
+        return self._terminal if self._link is None else str(self._link)
+
+    @property
+    def readers(self) -> list[int]:
+        """The file descriptors to wait on. None while nobody has the port open, for then it would always be ready."""
+        return [self._master] if self._opened() else []
+
+    def plug(self) -> None:
+        """Make the terminal, raw, and point the link at it."""
+        self._master, slave = os.openpty()
+        self._terminal = os.ttyname(slave)
+        tty.setraw(slave)
+        os.close(slave)
+        os.set_blocking(self._master, False)
+        if self._link is not None:
+            self._point(self._link)
+
+    def unplug(self) -> None:
+        """Take the terminal away. Whoever has it open sees an end of file or an error; the link is gone."""
+        if self._link is not None and self._link.is_symlink():
+            self._link.unlink()
+        if self._master >= 0:
+            os.close(self._master)
+            self._master = -1
+
+    close = unplug
+
+    def write(self, data: bytes) -> None:
+        """Send, if anybody listens."""
+        if self._opened():
+            with contextlib.suppress(BlockingIOError, OSError):
+                os.write(self._master, data)
+
+    def read(self) -> bytes:
+        """What the host has sent; empty when there is nothing."""
+        try:
+            return os.read(self._master, 4096) if self._opened() else b""
+        except OSError:  # closed between the look and the read
+            return b""
+
+    def _opened(self) -> bool:
+        if self._master < 0:
+            return False
+        poll = select.poll()
+        poll.register(self._master, select.POLLIN)
+        return not any(event & select.POLLHUP for _, event in poll.poll(0))
+
+    def _point(self, link: Path) -> None:
+        """Put the link there in one step. Raises ``FileExistsError`` for a file that is no link."""
+        if link.exists() and not link.is_symlink():
+            raise FileExistsError(f"{link} exists and is not a symbolic link; it is left as it is")
+        with TemporaryDirectory(dir=link.parent) as beside:
+            fresh = Path(beside) / "link"
+            fresh.symlink_to(self._terminal)
+            fresh.replace(link)

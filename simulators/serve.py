@@ -1,0 +1,152 @@
+"""Serve one simulated device on one port, in its own time, until it has played enough or is told to stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import time
+from heapq import heappop, heappush
+from math import inf
+from typing import Any, Protocol
+
+from simulators.faults import FAULTS, Switch, read_switch
+from simulators.line import Line
+
+SETTLING = 2.0
+"""Seconds of the model that the line stays open after the last round."""
+LOOK = 0.05
+"""Real seconds between two looks at a port that nobody has open."""
+
+
+class Port(Protocol):
+    """What a simulator is served on: a pseudo-terminal or a TCP port."""
+
+    @property
+    def address(self) -> str:
+        """Where a host finds it."""
+        ...
+
+    @property
+    def readers(self) -> list[int]:
+        """The file descriptors to wait on; empty while no host has the port open."""
+        ...
+
+    def plug(self) -> None:
+        """Make the port."""
+        ...
+
+    def unplug(self) -> None:
+        """Take it away."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Send to whoever listens, never waiting."""
+        ...
+
+    def read(self) -> bytes:
+        """What hosts have sent."""
+        ...
+
+    def close(self) -> None:
+        """Take it away for good."""
+        ...
+
+
+class Server:
+    """The loop. ``speed`` runs the model's time, and the pace of its bytes with it, so many times faster.
+
+    Lines on standard input switch faults on. What happens is told on standard output, one JSON object a line.
+    """
+
+    def __init__(
+        self,
+        line: Line,
+        port: Port,
+        speed: float = 1.0,
+        rounds: int | None = None,
+        listen: bool = True,
+        end_with_stdin: bool = False,
+    ) -> None:
+        self._line, self._port, self._speed, self._rounds = line, port, speed, rounds
+        self._listen, self._end_with_stdin = listen, end_with_stdin
+        self._schedule: list[tuple[float, int, Switch]] = []
+        self._replug_at = inf
+        self._end_at = inf
+        self._heard = b""
+        self._started = time.monotonic()
+
+    def schedule(self, at: float, switch: Switch) -> None:
+        """A fault at a time of the model."""
+        heappush(self._schedule, (at, len(self._schedule), switch))
+
+    def serve(self, wake: int) -> None:
+        """Run until the rounds are played, standard input ends (if it was asked for), or ``wake`` can be read."""
+        self._started = time.monotonic()
+        while True:
+            now = (time.monotonic() - self._started) * self._speed
+            self._due(now)
+            for _, data in self._line.advance(now):
+                self._port.write(data)
+            if self._rounds is not None and self._end_at == inf and self._line.device.rounds >= self._rounds:
+                self._end_at = now + SETTLING
+            if now >= self._end_at or not self._wait(wake, now):
+                return
+
+    def _due(self, now: float) -> None:
+        while self._schedule and self._schedule[0][0] <= now:
+            self._switch(heappop(self._schedule)[2], now)
+        if now >= self._replug_at:
+            self._replug_at = inf
+            self._port.plug()
+            tell(at=now, port=self._port.address)
+
+    def _switch(self, switch: Switch, now: float) -> None:
+        where = FAULTS[switch.name].where
+        for _ in range(switch.times):
+            if where == "port":
+                self._port.unplug()
+                self._replug_at = now + switch.value
+            else:
+                (self._line if where == "line" else self._line.device).fault(switch.name, switch.value, now)
+        tell(at=now, fault=switch.name, value=switch.value, times=switch.times)
+
+    def _wait(self, wake: int, now: float) -> bool:
+        """Sleep until something is due or arrives. False: it is time to stop."""
+        next_fault = self._schedule[0][0] if self._schedule else inf
+        due = min(self._line.deadline, next_fault, self._replug_at, self._end_at)
+        readers = self._port.readers
+        seconds = max(0.0, (due - now) / self._speed)
+        waiting = [wake, *readers, *([sys.stdin.fileno()] if self._listen else [])]
+        ready, _, _ = select.select(waiting, [], [], seconds if readers else min(seconds, LOOK))
+        if wake in ready:
+            return False
+        if self._listen and sys.stdin.fileno() in ready and not self._hear():
+            return False
+        if any(reader in ready for reader in readers):
+            data = self._port.read()
+            if data:
+                self._line.device.receive(data, (time.monotonic() - self._started) * self._speed)
+        return True
+
+    def _hear(self) -> bool:
+        """Faults from standard input. False: it has ended, and so must we."""
+        data = os.read(sys.stdin.fileno(), 4096)
+        if not data:
+            self._listen = False
+            return not self._end_with_stdin
+        *lines, self._heard = (self._heard + data).split(b"\n")
+        now = (time.monotonic() - self._started) * self._speed
+        for line in lines:
+            if line.strip():
+                try:
+                    self._switch(read_switch(line.decode("utf-8", "replace")), now)
+                except ValueError as error:
+                    print(f"simulator: {error}", file=sys.stderr, flush=True)  # noqa: T201
+        return True
+
+
+def tell(**what: Any) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps({key: round(value, 3) if isinstance(value, float) else value for key, value in what.items()}), flush=True)  # noqa: T201

@@ -1,0 +1,324 @@
+"""A Cammegh Slingshot 2 as its host sees it: status lines, bare numbers, replies, and its own faults.
+
+Built from the public facts of the protocol and from the timings of recorded wheels. Where they say nothing the
+choice is noted. The model is a set of scenes (generators that yield seconds to wait and return the next scene);
+a command or a fault replaces the scene that is on.
+
+Known limits: no ``*I`` event lines, no calibration, no jet tuning, no bonus numbers, no state 7.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Generator, Sequence
+from heapq import heappop, heappush
+from math import inf
+from random import Random
+
+from simulators.device import Timed
+from simulators.wheel.cammegh_ss2_commands import answer
+from simulators.wheel.rotor import Rotor
+
+REVERSE, USER_START, SPEED_CHANGE, NO_BARE_NUMBER, AUTO_STATUS, DELAY_IN_1, DELAY_IN_2 = 1, 2, 4, 16, 128, 1024, 2048
+"""The mode bits that the model heeds."""
+ARCADE = 1157
+"""The mode a wheel leaves the factory with: it starts and plays by itself. 1159 waits for the host in state 2."""
+
+NOT_DETECTED, WITH_ROTOR, SENSOR, FAILED_LAUNCH = 1, 2, 4, 8
+"""The warning bits."""
+
+REPLY = 0.02
+"""Seconds from a command to its reply."""
+MUTE = 4.0
+"""Seconds without a word after power-on."""
+GIVES_UP = 75.0
+"""Seconds without a ball in state 4 after which the wheel stops itself."""
+ATTENDED = 10.0
+"""Seconds after which the simulated croupier has put a stopped wheel right and presses the key."""
+NO_RETRY = 8
+"""Bit of the parameter ``g``: a failed launch is not tried again."""
+
+Scene = Generator[float, None, "Callable[[], Scene]"]
+
+
+def pocket_text(pocket: int) -> str:
+    """The two characters of a pocket: right-justified, ``00`` is double zero, ``38`` triple and ``39`` quadruple zero."""
+    return "00" if pocket == 37 else f"{pocket:2d}"
+
+
+class SlingshotSS2:
+    """One wheel. ``pockets``: 37 to 40; ``games_per_hour`` paces it where no user start does; ``attended``: somebody
+    restarts it when it has stopped itself; ``numbers``: the first pockets that the ball falls into, then at random.
+    """
+
+    baud = 9600
+
+    def __init__(
+        self,
+        seed: int = 0,
+        pockets: int = 37,
+        mode: int = ARCADE,
+        games_per_hour: int = 60,
+        attended: bool = True,
+        numbers: Sequence[int] = (),
+    ) -> None:
+        if not 37 <= pockets <= 40:
+            raise ValueError(f"a wheel has 37 to 40 pockets, not {pockets}")
+        self.mode = mode
+        self.attended = attended
+        self.silenced = False
+        self.parameters = {
+            "g": "0",
+            "h": str(games_per_hour),
+            "i": "10",
+            "m": "1.5",
+            "n": "2920",
+            "s": "14.0 17.5",
+            "z": str(pockets),
+        }
+        self.wins: list[int] = []
+        self.misfires = 0
+        self.random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self._script = deque(numbers)
+        self._armed: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._sent: list[Timed] = []
+        self._replies: list[tuple[float, int, str]] = []
+        self._answered = 0
+        self._rounds = 0
+        self._heard = bytearray()
+        self.asked_at = -inf
+        self._power_on(0.0, 0.0)
+
+    # what the device contract asks for
+
+    @property
+    def rounds(self) -> int:
+        """Games whose state 5 has ended."""
+        return self._rounds
+
+    @property
+    def deadline(self) -> float:
+        """When the next scene, push or reply is due."""
+        return min(self._wake, self._push, self._replies[0][0] if self._replies else inf)
+
+    def advance(self, now: float) -> list[Timed]:
+        """All lines up to ``now``, with their line ends. The scene goes before the push, and the push before replies."""
+        self._pass(now)
+        sent, self._sent = self._sent, []
+        return sent
+
+    def _pass(self, now: float) -> None:
+        while (due := self.deadline) <= now:
+            self.time = due
+            if self._wake <= due:
+                self._go_on()
+            elif self._push <= due:
+                self._push += self.random.choice((0.496, 0.496, 0.496, 0.512))
+                if self.mode & AUTO_STATUS and not self.silenced:
+                    self.say(self.status())
+            else:
+                self.say(heappop(self._replies)[2])
+        self.time = max(self.time, now)
+
+    def receive(self, data: bytes, now: float) -> None:
+        """Commands: from ``*`` to CR or LF. Anything before the ``*`` is passed over, and more than 256 bytes without an end."""
+        self._pass(now)
+        for byte in data:
+            if byte not in b"\r\n":
+                self._heard.append(byte)
+                del self._heard[:-256]
+                continue
+            command = bytes(self._heard)
+            self._heard.clear()
+            start = command.find(b"*")
+            if start >= 0 and now >= self._mute_until:
+                for delay, line in answer(self, command[start + 1 :].decode("latin-1")):
+                    self.reply(line, delay)
+
+    def fault(self, name: str, value: float, now: float) -> None:
+        """``sensor`` and ``power_cycle`` strike at once, the others at the next game that has an occasion for them."""
+        self._pass(now)
+        if name == "power_cycle":
+            self._power_on(now, value)
+        elif name == "sensor":
+            self.play(lambda: self._sensor_fault(value))
+        else:
+            self._armed[name].append(value)
+
+    # what the commands use
+
+    def status(self) -> str:
+        """The status line without its line end. The speed shows a tenth of an rpm of trembling, as real ones do."""
+        rpm = self.rotor.rpm(self.time)
+        speed = round(rpm * 10) + (self.random.choice((-1, 0, 0, 1)) if rpm > 1 else 0)
+        return f"*X;{self.state};{self.spin:03d};{self.number:>2};{self.warnings:X};{speed:03d};{int(self.rotor.anticlockwise)}"
+
+    def reply(self, line: str, delay: float = 0.0) -> None:
+        """Answer after ``delay`` seconds and the time that the wheel takes for everything; answers keep their order."""
+        self._answered += 1
+        heappush(self._replies, (self.time + delay + REPLY, self._answered, line))
+
+    def say(self, line: str) -> None:
+        """Send one line now, unless the wheel is still mute."""
+        if self.time >= self._mute_until:
+            self._sent.append((self.time, line.encode("latin-1") + b"\r\n"))
+
+    def play(self, scene: Callable[[], Scene]) -> None:
+        """Break off whatever is on and go on with ``scene``."""
+        self._scene = scene()
+        self._wake = self.time
+
+    @property
+    def awaits_start(self) -> bool:
+        """The wheel stands in state 2 and waits for the host or the croupier's key."""
+        return self._awaits_start
+
+    # the scenes
+
+    def _go_on(self) -> None:
+        try:
+            self._wake = self.time + next(self._scene)
+        except StopIteration as end:
+            self._scene = end.value()
+
+    def _power_on(self, now: float, off: float) -> None:
+        """Power returns ``off`` seconds from now: everything volatile is as new, the spin number too."""
+        self.time = now
+        self.state, self.spin, self.number, self.warnings = 6, 1, "", 0
+        self.rotor = Rotor()
+        self._mute_until = now + off + MUTE
+        self._push = self._mute_until
+        self._replies.clear()
+        self._heard.clear()
+        self._awaits_start = False
+        self._began = now
+        self.play(lambda: self._idle(off + MUTE + 2.0))
+
+    def _idle(self, attended_after: float) -> Scene:
+        """State 6: on power-up a wheel without user start goes on by itself; later only if somebody attends to it."""
+        self.state = 6
+        self.warnings &= SENSOR
+        self._awaits_start = False
+        yield attended_after if self.attended and not self.mode & USER_START else inf
+        return self.starting
+
+    def starting(self) -> Scene:
+        """State 1 after a start: the rotor comes up to speed and makes its turns."""
+        self.state = 1
+        self.warnings = 0
+        self._awaits_start = False
+        self.rotor.drive(self._speed(), self.time)
+        yield self.random.uniform(8.0, 10.5)
+        return self._place_bets
+
+    def stopping(self) -> Scene:
+        """The rotor runs down, then state 6. The state does not change before it stands still."""
+        yield self.rotor.drive(0.0, self.time) + 0.5
+        return lambda: self._idle(ATTENDED)
+
+    def _place_bets(self) -> Scene:
+        self.state = 2
+        if self.mode & USER_START:
+            self._awaits_start = True
+            yield inf
+        if self.mode & DELAY_IN_2:
+            yield self._delay()
+        self._began = self.time
+        return self.launching
+
+    def launching(self) -> Scene:
+        """Still state 2: the rotor is turned round and the ball blown into the rim, again if that fails."""
+        self._awaits_start = False
+        yield self.random.uniform(1.0, 2.0)
+        if self.mode & REVERSE and self._strikes("rotor_not_reversed") is None:
+            yield from self._turn_round()
+        while self._strikes("failed_launch") is not None:
+            yield 4.0
+            self.warnings |= FAILED_LAUNCH
+            self.misfires += 1
+            if int(self.parameters["g"]) & NO_RETRY:
+                return self.stopping
+            yield self.random.uniform(2.5, 3.5)
+            yield from self._turn_round()  # recorded wheels turn round again for the second try
+        yield self.random.uniform(1.0, 2.5)
+        self.warnings &= ~FAILED_LAUNCH
+        return self._ball_in_rim
+
+    def _turn_round(self) -> Generator[float, None, None]:
+        yield self.rotor.drive(0.0, self.time) + self.random.uniform(0.5, 1.0)
+        self.rotor.anticlockwise = not self.rotor.anticlockwise
+        yield self.rotor.drive(self._speed(), self.time)
+
+    def _ball_in_rim(self) -> Scene:
+        self.state = 3
+        if self._strikes("ball_with_rotor") is not None:
+            self.warnings |= WITH_ROTOR
+        yield self.random.uniform(2.5, 4.5)
+        self.warnings &= ~WITH_ROTOR  # not told to restart it plays on, and the table has to void the spin
+        return self._no_more_bets
+
+    def _no_more_bets(self) -> Scene:
+        self.state = 4
+        if self.mode & SPEED_CHANGE:
+            change = float(self.parameters["m"])
+            self.rotor.drive(self.rotor.rpm(self.time) + self.random.uniform(-change, change), self.time)
+        turning = self.random.uniform(25.0, 28.0)
+        yield turning * 0.4
+        gone = self._strikes("ball_removed")
+        if gone is not None:
+            self.warnings |= NOT_DETECTED
+            yield min(gone, GIVES_UP)
+            if gone >= GIVES_UP:
+                return self.stopping
+            self.warnings &= ~NOT_DETECTED
+        yield turning * 0.6
+        return self._winning_number
+
+    def _winning_number(self) -> Scene:
+        """State 5. The bare number leaves at once, the state shows with the next push: 15 to 500 ms later."""
+        pockets = int(self.parameters["z"])
+        pocket = self._script.popleft() if self._script else self.random.randrange(pockets)
+        self.state, self.number = 5, pocket_text(pocket)
+        self.wins.append(pocket)
+        if not self.mode & NO_BARE_NUMBER:
+            wrong = self._strikes("wrong_number") is not None
+            self.say(pocket_text((pocket + 1) % pockets) if wrong else self.number)
+        if self.mode & USER_START:
+            yield self.random.uniform(4.0, 7.0)
+        elif self.mode & (DELAY_IN_1 | DELAY_IN_2):
+            yield 2 * 60 / self.rotor.rpm(self.time)
+        else:
+            yield self._delay()
+        self.spin = self.spin % 256 + 1
+        self._rounds += 1
+        # Recorded wheels have bit 1024 and user start, and go 5>2; the guide sends bit 1024 through 1. Both hold here.
+        return self._between_games if self.mode & DELAY_IN_1 and not self.mode & USER_START else self._place_bets
+
+    def _between_games(self) -> Scene:
+        self.state = 1
+        yield self._delay()
+        return self._place_bets
+
+    def _sensor_fault(self, seconds: float) -> Scene:
+        """Warning 4, a silent move to 6, and the cause gone after ``seconds``."""
+        self.warnings |= SENSOR
+        yield 2.0
+        yield self.rotor.drive(0.0, self.time)
+        self.state = 6
+        self.warnings = SENSOR
+        self._awaits_start = False
+        yield seconds
+        self.warnings = 0
+        return lambda: self._idle(ATTENDED)
+
+    def _strikes(self, fault: str) -> float | None:
+        armed = self._armed[fault]
+        return armed.popleft() if armed else None
+
+    def _speed(self) -> float:
+        low, high = (float(bound) for bound in self.parameters["s"].split())
+        return self.random.uniform(low, high)
+
+    def _delay(self) -> float:
+        """What is left of a game's share of the hour."""
+        return max(0.5, 3600 / int(self.parameters["h"]) - (self.time - self._began))

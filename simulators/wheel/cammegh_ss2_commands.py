@@ -1,0 +1,203 @@
+"""What a Cammegh Slingshot 2 answers to its host: one function per command letter.
+
+Acceptance is a textual reply; refusal is the echoed letter and ``NO``, or ``BUSY``. An unknown letter is echoed with
+``NO``. The clock starts at a fixed date at power-on: a model has no other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simulators.wheel.cammegh_ss2 import SlingshotSS2
+
+Answer = list[tuple[float, str]]
+"""Lines without their ends, each with the seconds after which it comes."""
+
+FIRMWARE = "2.52"
+CLOCK = datetime(2026, 1, 1)  # noqa: DTZ001 - the wheel's clock knows no zone
+PAGE = 256
+"""Characters on a page of the win log."""
+SELF_TEST = 20.0
+"""Seconds that a self-test takes; the real one takes up to five minutes."""
+STATUS_PACE = 0.1
+"""Requests for the status that come sooner than this after the last are not answered."""
+
+
+def answer(wheel: SlingshotSS2, command: str) -> Answer:
+    """The answer to one command, given without its ``*`` and its line end. An empty one has none."""
+    if not command:
+        return []
+    letter, argument = command[0], command[1:].strip()
+    known = _COMMANDS.get(letter)
+    return known(wheel, argument) if known else _say(f"*{letter} NO")
+
+
+def _say(line: str, delay: float = 0.0) -> Answer:
+    return [(delay, line)]
+
+
+def _power(wheel: SlingshotSS2, argument: str) -> Answer:
+    idle = wheel.state == 6
+    if argument not in ("0", "1") or idle != (argument == "1"):
+        return _say("*P NO")
+    wheel.play(wheel.starting if idle else wheel.stopping)
+    return _say("*P OK")
+
+
+def _restart(wheel: SlingshotSS2, _: str) -> Answer:
+    wheel.play(wheel.starting)
+    return _say("*R OK")
+
+
+def _key(wheel: SlingshotSS2, _: str) -> Answer:
+    if wheel.state == 6:
+        return _say("*K CAM")
+    if wheel.awaits_start:
+        wheel.play(wheel.launching)
+    return _say("*K OK")
+
+
+def _user_start(wheel: SlingshotSS2, argument: str) -> Answer:
+    if argument not in ("1", "3") or not wheel.awaits_start:
+        return _say("*u NO")
+    wheel.play(wheel.launching)
+    return _say("*u OK")
+
+
+def _status(wheel: SlingshotSS2, _: str) -> Answer:
+    too_soon = wheel.time - wheel.asked_at < STATUS_PACE
+    wheel.asked_at = wheel.time
+    return [] if wheel.silenced or too_soon else _say(wheel.status())
+
+
+def _set_mode(wheel: SlingshotSS2, argument: str) -> Answer:
+    if not argument:
+        return _say(f"*o {wheel.mode}")
+    if wheel.state != 6:
+        return _say("*o BUSY")
+    if not argument.isdecimal() or int(argument) > 0xFFFF:
+        return _say("*o NO")
+    wheel.mode = int(argument)
+    return _say(f"*o {wheel.mode}")
+
+
+def _overview(wheel: SlingshotSS2, _: str) -> Answer:
+    return _say(f"*O {wheel.state} 1 {wheel.parameters['h']} {wheel.mode}")
+
+
+def _push(wheel: SlingshotSS2, argument: str) -> Answer:
+    if argument not in ("0", "1"):
+        return _say("*q NO")
+    wheel.silenced = argument == "0"
+    return _say("*q OK")
+
+
+def _parameter(wheel: SlingshotSS2, argument: str) -> Answer:
+    """``*T x v`` sets, ``*T X`` gets. Some replies are odd, and are so on the real one."""
+    name, _, value = argument.partition(" ")
+    known = wheel.parameters
+    if name == "f":
+        return _say("*T OK")
+    if name.isupper() and name.lower() in known:
+        return _say(f"*T {name.lower()} {known[name.lower()]}")
+    if name not in known or not _fits(name, value):
+        return _say("*T NO")
+    known[name] = value
+    return _say({"s": "T OK", "z": "*Z OK", "m": f"*T m {value}"}.get(name, "*T OK"))
+
+
+def _fits(name: str, value: str) -> bool:
+    try:
+        numbers = [float(word) for word in value.split()]
+    except ValueError:
+        return False
+    whole = len(numbers) == 1 and value.isdecimal()
+    return {
+        "z": whole and 37 <= numbers[0] <= 40,
+        "h": whole and numbers[0] > 0,
+        "s": len(numbers) == 2 and 0 < numbers[0] <= numbers[-1] <= 99,
+        "m": len(numbers) == 1 and 0 <= numbers[0] <= 5,
+    }.get(name, whole)
+
+
+def _clock(wheel: SlingshotSS2, argument: str) -> Answer:
+    if argument == "g":
+        return _say((CLOCK + timedelta(seconds=wheel.time)).strftime("*d g %H:%M:%S - %d/%m/%y"))
+    return _say("*d OK" if argument.startswith("s ") else "*d NO")
+
+
+def _self_test(wheel: SlingshotSS2, _: str) -> Answer:
+    if wheel.state != 6:
+        return _say("*F BUSY")
+    return _say("*F 11" if wheel.warnings else "*F 0", SELF_TEST)
+
+
+def _encoder(wheel: SlingshotSS2, _: str) -> Answer:
+    return _say(f"*A {wheel.random.randrange(int(wheel.parameters['z']))}")
+
+
+def _events(_: SlingshotSS2, argument: str) -> Answer:
+    return _say(f"*I {argument}" if argument in ("0", "4") else "*I NO")
+
+
+def _chi_square(wheel: SlingshotSS2, _: str) -> Answer:
+    """Chi-square of the wins so far, and the percentage of the degrees of freedom that it makes."""
+    pockets, spins = int(wheel.parameters["z"]), len(wheel.wins)
+    if wheel.state not in (5, 6):
+        return _say("*w BUSY")
+    counts, expected = Counter(wheel.wins), max(1, spins) / pockets
+    chi = sum((counts[pocket] - expected) ** 2 / expected for pocket in range(pockets)) if spins else 0.0
+    return _say(f"*w {chi:.2f} {100 * chi / (pockets - 1):.0f}")
+
+
+def _table(letter: str) -> Callable[[SlingshotSS2, str], Answer]:
+    def table(wheel: SlingshotSS2, _: str) -> Answer:
+        if wheel.state not in (5, 6):
+            return _say(f"*{letter} BUSY")
+        counts = Counter(wheel.wins) if letter == "W" else Counter({0: wheel.misfires})
+        return _say(f"*{letter} " + " ".join(str(counts[pocket]) for pocket in range(int(wheel.parameters["z"]))))
+
+    return table
+
+
+def _log(wheel: SlingshotSS2, argument: str) -> Answer:
+    """The win log: ``t`` the pages in use, ``r p`` page p (from 0) and its sum. Erasing it is refused: it is evidence."""
+    pages = -(-len(wheel.wins) // PAGE)
+    kind, _, page = argument.partition(" ")
+    if kind == "t":
+        return _say(f"*s t {pages}")
+    if kind != "r" or not page.isdecimal() or int(page) >= pages:
+        return _say("*s NO")
+    if wheel.state != 6:
+        return _say("*s BUSY")
+    wins = wheel.wins[int(page) * PAGE :][:PAGE]
+    text = "".join(chr(0x21 + win) for win in wins).ljust(PAGE, "~")
+    return _say(f"{text}{sum(text.encode()) % 256:02X}")
+
+
+_COMMANDS: dict[str, Callable[[SlingshotSS2, str], Answer]] = {
+    "A": _encoder,
+    "F": _self_test,
+    "I": _events,
+    "K": _key,
+    "M": _table("M"),
+    "O": _overview,
+    "P": _power,
+    "R": _restart,
+    "S": lambda _wheel, _: _say(f"*S {FIRMWARE}"),
+    "T": _parameter,
+    "V": lambda _wheel, _: _say(f"*V {FIRMWARE} SIMULATED"),
+    "W": _table("W"),
+    "X": _status,
+    "d": _clock,
+    "o": _set_mode,
+    "q": _push,
+    "s": _log,
+    "u": _user_start,
+    "v": lambda _wheel, _: _say("*v 1.00 1.00"),
+    "w": _chi_square,
+}

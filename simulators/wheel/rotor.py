@@ -1,0 +1,29 @@
+"""The rotor: a speed that moves towards a target at a steady rate, and a direction that changes only at a standstill."""
+
+from __future__ import annotations
+
+UP = 19.0
+"""rpm gained each second when driven; DOWN: lost when braked. Both as a real wheel shows them."""
+DOWN = 16.0
+
+
+class Rotor:
+    """Speed in rpm over time. ``anticlockwise`` is the direction of the motor, shown from standstill on."""
+
+    def __init__(self) -> None:
+        self.anticlockwise = False
+        self._since = 0.0
+        self._from = 0.0
+        self._target = 0.0
+
+    def rpm(self, now: float) -> float:
+        """The speed at ``now``."""
+        passed = max(0.0, now - self._since)
+        if self._target >= self._from:
+            return min(self._target, self._from + UP * passed)
+        return max(self._target, self._from - DOWN * passed)
+
+    def drive(self, target: float, now: float) -> float:
+        """Make for ``target`` rpm; gives the seconds until it is reached."""
+        self._from, self._target, self._since = self.rpm(now), target, now
+        return abs(target - self._from) / (UP if target >= self._from else DOWN)
