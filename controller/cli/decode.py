@@ -1,0 +1,99 @@
+"""``novamas decode``: what a recording says, reading by reading."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller.cli import Failed
+from controller.configuration import Notes, read
+from controller.places import spell
+from devices.codec import Codec
+from devices.drivers import driver
+from devices.readings import AnyReading
+from devices.recording import Chunk, Recording, RecordingError, read_recording
+from devices.watch import Watch
+
+HELP = "print the readings of a recording as JSON lines"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """DRIVER RECORDING."""
+    parser.add_argument("driver", metavar="DRIVER", help="a name that `novamas devices` lists")
+    parser.add_argument("recording", type=Path, metavar="RECORDING")
+    parser.add_argument("--device", default="device", help="the name to put in the readings (default: device)")
+    parser.add_argument(
+        "--stale-after", type=float, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the driver; may be repeated"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Readings to stdout, what had to be skipped to stderr."""
+    codec = make_codec(arguments.driver, arguments.device, arguments.option)
+    try:
+        recording = read_recording(arguments.recording)
+    except RecordingError as error:
+        raise Failed(str(error)) from error
+    for problem in recording.problems:
+        print(f"{arguments.recording}:{problem.line}: {problem.what}", file=sys.stderr)
+    if not recording.chunks:
+        raise Failed(f"{arguments.recording}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
+    encoder = msgspec.json.Encoder()
+    for reading in decode(Watch(codec, arguments.device, arguments.stale_after), _shown(recording)):
+        print(encoder.encode(reading).decode())
+    return 0
+
+
+def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
+    """The readings of chunks on their own clock, with what a watch says of the silences between them."""
+    opened = False
+    for chunk in chunks:
+        if not opened:
+            watch.opened(chunk.at)
+            opened = True
+        while watch.deadline is not None and watch.deadline <= chunk.at:
+            yield from watch.tick(watch.deadline)
+        if not chunk.sent:
+            yield from watch.feed(chunk.data, chunk.at)
+
+
+def make_codec(name: str, device: str, options: list[str]) -> Codec:
+    """A fresh codec with options given as KEY=VALUE, the value as in TOML, or a plain text. Raises ``Failed``."""
+    try:
+        known = driver(name)
+    except KeyError as error:
+        raise Failed(error.args[0]) from error
+    notes: Notes = []
+    made = read(known.options, dict(_option(option) for option in options), (), notes)
+    if notes:
+        raise Failed("; ".join(f"option {spell(at)}: {what}" for at, what in notes))
+    return known.make(device, made)
+
+
+def _option(text: str) -> tuple[str, Any]:
+    key, given, value = text.partition("=")
+    if not given:
+        raise Failed(f"option {text!r}: expected KEY=VALUE")
+    try:
+        return key, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, value
+
+
+def _shown(recording: Recording) -> Iterable[Chunk]:
+    """The chunks, with progress on the terminal when the readings go elsewhere."""
+    if sys.stdout.isatty() or not sys.stderr.isatty():
+        return recording
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(recording.chunks, "decoding", console=Console(stderr=True), transient=True)
