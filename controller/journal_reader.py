@@ -1,0 +1,86 @@
+"""Reading a journal: on a connection of its own, also while a daemon writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from controller.journal_schema import Entry, Head, chained, connect_reading, genesis
+
+_COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, body, previous, hash"
+
+
+class JournalReader:
+    """The committed entries of one journal. Raises :class:`JournalUnusable` if the file is no journal."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection = connect_reading(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def id(self) -> str:
+        """The file's own id, from which its chain begins."""
+        return str(self._connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()[0])
+
+    def head(self) -> Head:
+        """The end of the chain."""
+        row = self._connection.execute("SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1").fetchone()
+        return Head(*row) if row else Head(0, genesis(self.id()))
+
+    def entries(self, after: int = 0, limit: int = -1) -> Iterator[Entry]:
+        """Inputs and events in order, after that position."""
+        for row in self._connection.execute(
+            f"SELECT {_COLUMNS} FROM entry WHERE position > ? ORDER BY position LIMIT ?",  # noqa: S608 - our own names
+            (after, limit),
+        ):
+            yield Entry(*row)
+
+    def events_after(self, position: int, limit: int) -> list[Entry]:
+        """The next events, of all tables, in the order in which they were committed."""
+        return [
+            Entry(*row)
+            for row in self._connection.execute(
+                f"SELECT {_COLUMNS} FROM entry WHERE position > ? AND kind = 'event' ORDER BY position LIMIT ?",  # noqa: S608
+                (position, limit),
+            )
+        ]
+
+    def events_of(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
+        """The events of one table and boot after a number: what a subscriber asks for that saw a gap."""
+        return [
+            Entry(*row)
+            for row in self._connection.execute(
+                f"SELECT {_COLUMNS} FROM entry WHERE kind = 'event' AND table_id = ? AND boot = ? AND seq > ? ORDER BY seq LIMIT ?",  # noqa: S608
+                (table, boot, after_seq, limit),
+            )
+        ]
+
+    def cursor(self, name: str) -> int:
+        """Up to which position that reader has got; 0 at first."""
+        row = self._connection.execute("SELECT position FROM cursor WHERE name = ?", (name,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def last_saved(self, table: str) -> bytes | None:
+        """What that table saved last, or None."""
+        row = self._connection.execute("SELECT state FROM saved WHERE table_id = ?", (table,)).fetchone()
+        return bytes(row[0]) if row else None
+
+    def broken(self, after: int = 0) -> int | None:
+        """The first position at which the chain does not hold, or None if it holds from ``after`` to the end."""
+        if after:
+            row = self._connection.execute("SELECT hash FROM entry WHERE position = ?", (after,)).fetchone()
+            if row is None:
+                return after
+            previous = bytes(row[0])
+        else:
+            previous = genesis(self.id())
+        expected = after + 1
+        for entry in self.entries(after):
+            digest = chained(previous, entry.table, entry.boot, entry.kind, entry.seq, entry.time, entry.mono_ns, entry.body)
+            if (entry.position, entry.previous, entry.hash) != (expected, previous, digest):
+                return expected
+            previous, expected = digest, expected + 1
+        return None

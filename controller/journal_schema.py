@@ -1,0 +1,144 @@
+"""The journal's file: its tables, its entries and its chain.
+
+Each entry carries the SHA-256 of the one before and its own: over the 32 bytes of the previous hash, then table, boot, kind,
+seq, time and mono_ns as text, each followed by one newline, then the body as it is. The first entry's previous hash, the
+genesis, is the SHA-256 of ``novamas journal 1`` newline and the file's id (``meta``), so that no two files share a chain.
+Positions count from 1 without a gap.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+VERSION = 1
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entry (
+    position INTEGER PRIMARY KEY,
+    table_id TEXT NOT NULL,
+    boot TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('input', 'event')),
+    seq INTEGER NOT NULL,
+    time TEXT NOT NULL,
+    mono_ns INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    previous BLOB NOT NULL,
+    hash BLOB NOT NULL
+);
+CREATE INDEX event_seq ON entry (table_id, boot, seq) WHERE kind = 'event';
+CREATE TABLE saved (table_id TEXT PRIMARY KEY, state BLOB NOT NULL, position INTEGER NOT NULL);
+CREATE TABLE cursor (name TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+Kind = Literal["input", "event"]
+
+
+class JournalUnusable(Exception):
+    """The journal cannot be used. The message names the file and says what to do."""
+
+
+class JournalFull(Exception):
+    """So much waits for a disk that does not take it that nothing more is accepted."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One input of one table and all that came of it, committed together or not at all.
+
+    ``given`` and ``events`` are lines of the notation; ``seq`` is the table's number after them (``Table.seq``);
+    ``saved`` is what the table needs to go on from here (``Table.saved()``).
+    """
+
+    table: str
+    boot: str
+    seq: int
+    time: str
+    mono_ns: int
+    given: bytes
+    events: tuple[bytes, ...]
+    saved: bytes
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One row. An input has the ``seq`` of the last event before it, an event its own."""
+
+    position: int
+    table: str
+    boot: str
+    kind: Kind
+    seq: int
+    time: str
+    mono_ns: int
+    body: bytes
+    previous: bytes
+    hash: bytes
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The end of the chain: how many entries, and the hash of the last."""
+
+    position: int
+    hash: bytes
+
+
+Row = tuple[int, str, str, Kind, int, str, int, bytes, bytes, bytes]
+
+
+def new_boot() -> str:
+    """A fresh id for one run of the daemon."""
+    return secrets.token_hex(4)
+
+
+def genesis(journal_id: str) -> bytes:
+    """The hash before the first entry."""
+    return sha256(f"novamas journal {VERSION}\n{journal_id}".encode()).digest()
+
+
+def chained(previous: bytes, table: str, boot: str, kind: Kind, seq: int, time: str, mono_ns: int, body: bytes) -> bytes:
+    """The hash of an entry."""
+    return sha256(b"%b%b\n%b" % (previous, f"{table}\n{boot}\n{kind}\n{seq}\n{time}\n{mono_ns}".encode(), body)).digest()
+
+
+def rows(records: list[Record], head: Head) -> tuple[list[Row], list[int], Head]:
+    """The rows of these records after ``head``, the last position of each record, and the new head."""
+    made: list[Row] = []
+    ends: list[int] = []
+    position, previous = head.position, head.hash
+    for record in records:
+        first = record.seq - len(record.events)
+        for offset, body in enumerate((record.given, *record.events)):
+            kind: Kind = "event" if offset else "input"
+            seq = first + offset
+            digest = chained(previous, record.table, record.boot, kind, seq, record.time, record.mono_ns, body)
+            position += 1
+            made.append((position, record.table, record.boot, kind, seq, record.time, record.mono_ns, body, previous, digest))
+            previous = digest
+        ends.append(position)
+    return made, ends, Head(position, previous)
+
+
+def primary(error: sqlite3.Error) -> int:
+    """SQLite's primary result code of an error; 0 if it has none."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF if isinstance(code, int) else 0
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the error says that the file itself is damaged."""
+    return isinstance(error, sqlite3.Error) and primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def connect_reading(path: Path) -> sqlite3.Connection:
+    """A connection that can only read. Raises :class:`JournalUnusable`."""
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
+        connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+    except sqlite3.Error as error:
+        raise JournalUnusable(f"{path}: cannot be read as a journal: {error}") from None
+    return connection

@@ -1,0 +1,16 @@
+"""Times as they are written everywhere: UTC, ISO 8601, microseconds, ``2025-09-23T07:25:28.384000Z``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def utc(seconds: float) -> str:
+    """The time so many seconds after 1970-01-01, to the microsecond. Raises ``ValueError`` where there is no such time."""
+    try:
+        moment = _EPOCH + timedelta(microseconds=round(seconds * 1e6))
+    except (OverflowError, ValueError):
+        raise ValueError(f"{seconds!r} s is no time between the years 1 and 9999") from None
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
