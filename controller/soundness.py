@@ -23,6 +23,9 @@ Flaws = Iterator[tuple[Path, str]]
 RESERVED = ("node",)
 """Names below ``novamas/v1/<site>/`` that no table may have."""
 
+CREDENTIALS = "/run/credentials/"
+"""Files below are shown by systemd to the running service only."""
+
 
 def flaws(configuration: Configuration) -> Notes:
     """Everything that does not fit, of the whole configuration."""
@@ -61,7 +64,8 @@ def _broker(broker: Broker) -> Flaws:
         if getattr(broker, key) and scheme != "mqtts":
             yield ("broker", key), "is used with an mqtts:// address only"
     for key in BROKER_FILES:
-        if (name := getattr(broker, key)) and not os.access(name, os.R_OK):
+        name = getattr(broker, key)
+        if name and not name.startswith(CREDENTIALS) and not os.access(name, os.R_OK):
             yield ("broker", key), f"cannot be read: {name}"
 
 
