@@ -35,7 +35,9 @@ def main(argv: list[str] | None = None) -> int:
     """Entry point of ``novamas``. Gives the exit code."""
     words = sys.argv[1:] if argv is None else argv
     chosen = next((word for word in words if not word.startswith("-")), None)
-    parser = argparse.ArgumentParser(prog="novamas", description="Results of physical casino tables that can be trusted and proved.")
+    parser = argparse.ArgumentParser(
+        prog="novamas", description="Results of physical casino tables that can be trusted and proved."
+    )
     parser.add_argument("--version", action="version", version=f"novamas {version('novamas')}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in SUBCOMMANDS if chosen not in SUBCOMMANDS else (chosen,):
