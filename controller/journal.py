@@ -89,11 +89,11 @@ class Journal:
         self._queue.put(_Waiting(record, stored))
         return stored
 
-    def move_cursor(self, name: str, position: int) -> None:
+    def move_cursor(self, position: int, name: str = "mqtt") -> None:
         """Note how far that reader has got. Stored soon, not at once."""
         self._queue.put(_Move(name, position))
 
-    def cursor(self, name: str) -> int:
+    def cursor(self, name: str = "mqtt") -> int:
         """How far that reader had got when it was last stored; 0 at first."""
         return self._reader.cursor(name)
 
@@ -109,8 +109,12 @@ class Journal:
         """What that table saved last, or None."""
         return self._reader.last_saved(table)
 
-    def head(self) -> Head:
-        """The end of the chain: number of entries and last hash."""
+    def head(self) -> int:
+        """The position of the last committed entry; 0 if there is none."""
+        return self._reader.head().position
+
+    def checkpoint(self) -> Head:
+        """The end of the chain, to be told to others: whoever keeps it can see if the journal was cut or rewritten."""
         return self._reader.head()
 
     def close(self) -> None:

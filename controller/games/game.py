@@ -32,7 +32,10 @@ class Game(Protocol):
         ...
 
     def show(self, state: Any) -> dict[str, Any]:
-        """What the retained topic ``state`` tells of the game: phase, round, last number, what is awaited ... JSON values only."""
+        """What the retained topic ``state`` tells of the game: phase, round, last number ... JSON values only.
+
+        ``asks`` lists the commands one of which the game waits for; the table says ``waiting`` while it is not empty.
+        """
         ...
 
     def history(self, state: Any) -> list[dict[str, Any]]:
