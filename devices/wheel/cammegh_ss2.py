@@ -1,0 +1,360 @@
+"""Driver of the Cammegh Slingshot 2 (SS2, SS2 TT), an automatic roulette wheel on RS-232.
+
+The wheel says its status every half second and the bare winning number just before the first status that shows it.
+The result is taken from the status, edge-triggered once per spin; the bare number is the second witness. What comes
+in a burst after a silence is told as late and never as a live result.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from devices.codec import Counters, Driver
+from devices.readings import (
+    AnyReading,
+    DeviceRefused,
+    DeviceReport,
+    LinkGarbage,
+    LinkLate,
+    Number,
+    Phase,
+    WheelFault,
+    WheelFaultName,
+    WheelNumber,
+    WheelPhase,
+    escape,
+)
+from devices.wheel import cammegh_ss2_frames as frames
+from devices.wheel.cammegh_ss2_frames import Status
+
+LONGEST_LINE = 256
+"""Bytes. The longest line of normal operation has 20; a longer run without a line end is dropped."""
+SILENCE = 1.5
+"""In periods: without a status for longer than this, what follows is late."""
+PACED = 0.8
+"""In periods: a status at least this long after the one before it was not waiting in a buffer, so it is live."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``pockets``: how many the wheel has; ``period``: seconds between two pushed status lines; ``poll``: ask for the
+    status every so many seconds, for a wheel that does not push it (0: it does).
+    """
+
+    pockets: Literal[37, 38, 39, 40] = 37
+    period: Annotated[float, msgspec.Meta(gt=0)] = 0.5
+    poll: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+
+class _Result(msgspec.Struct, frozen=True):
+    """A number that was shown for a spin, and the line that showed it."""
+
+    spin: int
+    number: Number
+    line: bytes
+
+
+class CammeghSS2:
+    """One wheel. See :class:`devices.codec.Codec`."""
+
+    def __init__(self, device: str, options: Options) -> None:
+        self.counters = Counters()
+        self._device = device
+        self._period = options.poll or options.period
+        self._poll = options.poll
+        self._pockets = frames.pockets_of(options.pockets)
+
+        self._pending = b""
+        self._cut = True  # the beginning of the pending line was not seen, or was dropped
+
+        self._heard: float | None = None  # when the last status came
+        self._reopened = False
+        self._late = False
+        self._late_frames = 0
+        self._silence = 0.0
+
+        self._last: Status | None = None
+        self._phase: Phase | None = None
+        self._shown: tuple[Phase, int, int, bool, bool] | None = None
+        self._told: _Result | None = None  # the last result that became a reading
+        self._candidate: _Result | None = None  # seen late at state 5, and not told yet
+        self._bare: _Result | None = None
+
+        self._state_began = 0.0
+        self._warned: dict[int, float] = {}  # warning bit -> since when it is set
+        self._faults: set[WheelFaultName] = set()
+        self._self_test: set[str] = set()
+
+    @property
+    def deadline(self) -> float | None:
+        """Never: the status that comes every half second is the clock of all ignore times."""
+        return None
+
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - the silence is counted from the last status
+        """Drop the half line; what comes next is late until it is paced."""
+        self._pending = b""
+        self._cut = True
+        self._reopened = True
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """Mode and versions once; the status only where the wheel does not push it."""
+        once = tuple((0.0, probe + frames.LINE_END) for probe in frames.PROBES)
+        return (*once, (self._poll, frames.POLL + frames.LINE_END)) if self._poll else once
+
+    def encode(self, command: str, argument: str = "") -> bytes:
+        """The bytes of ``start start_anticlockwise restart power_on power_off``; none takes an argument."""
+        if command not in frames.COMMANDS:
+            raise ValueError(f"cammegh-ss2 has no command {command!r}; there are: {', '.join(frames.COMMANDS)}")
+        if argument:
+            raise ValueError(f"cammegh-ss2: {command} takes no argument, not {argument!r}")
+        return frames.COMMANDS[command] + frames.LINE_END
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now`` and give what they mean."""
+        self.counters.bytes += len(data)
+        readings: list[AnyReading] = []
+        lines = (self._pending + data).replace(b"\r", b"\n").split(b"\n")
+        rest = lines.pop()
+        for line in lines:
+            if len(line) > LONGEST_LINE:
+                line = self._shortened(line, now, readings)
+            if line:
+                self._line(line, now, readings)
+            self._cut = False
+        self._pending = rest if len(rest) <= LONGEST_LINE else self._shortened(rest, now, readings)
+        return readings
+
+    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+        """Drop the beginning of a line that is too long, up to its last ``*`` so that no frame is lost."""
+        while len(line) > LONGEST_LINE:
+            star = line.rfind(b"*", 1, LONGEST_LINE + 1)
+            cut = star if star > 0 else LONGEST_LINE + 1
+            self._garbage(line[:cut], now, out)
+            line = line[cut:]
+            self._cut = True
+        return line
+
+    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+        status = frames.read_status(line)
+        if status is None:
+            star = line.rfind(b"*")
+            if star > 0:
+                self._garbage(line[:star], now, out)
+                line = line[star:]
+                self._cut = True
+                status = frames.read_status(line)
+        if status is not None:
+            self.counters.frames += 1
+            self._status(status, line, now, out)
+        elif not (self._bare_number(line, now, out) or self._reply(line, now, out)):
+            # What claims to be a status, or holds what no line holds, was damaged; the rest is a kind we do not know.
+            if line.startswith(b"*") and not line.startswith(b"*X") and line.isascii() and line.decode("ascii").isprintable():
+                self.counters.unknown += 1
+            else:
+                self._garbage(line, now, out)
+
+    def _garbage(self, data: bytes, now: float, out: list[AnyReading]) -> None:
+        self.counters.damaged += 1
+        out.append(LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data)))
+
+    def _bare_number(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
+        """The second witness: a whole line of two characters, in state 4 or 5; anything else of that look is a tail."""
+        number = frames.NUMBERS.get(line)
+        last = self._last
+        if number is None or self._cut or self._reopened or last is None or last.state not in (4, frames.SETTLED):
+            return False
+        self.counters.frames += 1
+        self._bare = _Result(last.spin, number, line)
+        if self._told and self._told.spin == last.spin and self._told.number != number:
+            self._fault("witnesses_disagree", True, line, now, out, detail=line.decode("ascii"))
+        return True
+
+    def _reply(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
+        """Answers and whatever the wheel says by itself, where it is documented."""
+        evidence = escape(line)
+        if match := frames.SELF_TEST_CODE.fullmatch(line):
+            self._self_tested(int(match[1]), evidence, now, out)
+        elif match := frames.REFUSED.fullmatch(line):
+            command, reason = escape(match[1]), match[2].decode("ascii").lower()
+            out.append(DeviceRefused(at=now, device=self._device, frame=evidence, command=command, reason=reason))
+        elif reports := frames.read_reports(line):
+            for name, value in reports:
+                out.append(DeviceReport(at=now, device=self._device, frame=evidence, report=name, value=value))
+        else:
+            return False
+        self.counters.frames += 1
+        return True
+
+    def _self_tested(self, code: int, evidence: str, now: float, out: list[AnyReading]) -> None:
+        """Each code that is found is told once; a clean test ends them all."""
+        if code:
+            detail = f"{code} {frames.SELF_TEST.get(code, '')}".rstrip()
+            if detail not in self._self_test:
+                self._self_test.add(detail)
+                out.append(WheelFault(at=now, device=self._device, frame=evidence, fault="self_test", active=True, detail=detail))
+            return
+        if self._self_test:
+            self._self_test.clear()
+            out.append(WheelFault(at=now, device=self._device, frame=evidence, fault="self_test", active=False))
+        out.append(DeviceReport(at=now, device=self._device, frame=evidence, report="self_test", value="passed"))
+
+    def _status(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+        self._pace(now, out)
+        last, self._last = self._last, status
+        if last is None or last.state != status.state or last.spin != status.spin:
+            self._state_began = now
+        if last is not None:
+            self._follow(last, status, line, now, out)
+        self._show(status, line, now, out)
+        if status.state == frames.SETTLED:
+            self._settle(status, line, now, out, joined=last is None)
+        self._compare(status, line, now, out)
+        if self._late:
+            self._warned.clear()
+        elif status.warnings or self._faults or self._warned or status.state == frames.BALL_NOT_IN_TRACK:
+            self._warn(status, line, now, out)
+
+    def _pace(self, now: float, out: list[AnyReading]) -> None:
+        """Decide whether this status is live or late, and tell of a burst that is over."""
+        gap = 0.0 if self._heard is None else now - self._heard
+        if self._heard is not None and (self._reopened or gap > SILENCE * self._period):
+            self._late = True
+            self._silence = max(self._silence, gap)
+        elif self._late and gap >= PACED * self._period:
+            out.append(LinkLate(at=now, device=self._device, frames=self._late_frames, silence=self._silence))
+            self._late, self._late_frames, self._silence = False, 0, 0.0
+        self._heard = now
+        self._reopened = False
+        self._late_frames += self._late
+        self.counters.late += self._late
+
+    def _follow(self, last: Status, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+        """Follow the spin counter: a result that was missed can be recovered from the next spin's lines, and only there."""
+        restarted = status.number is None and last.number is not None
+        if status.spin == last.spin and not restarted:
+            return
+        if restarted or status.spin != last.spin % frames.SPINS + 1:  # power cycle, or more than one spin is gone
+            self._told = self._candidate = self._bare = None
+            return
+        if self._told and self._told.spin == last.spin:
+            return
+        candidate = self._candidate if self._candidate and self._candidate.spin == last.spin else None
+        lost = candidate
+        if status.state != frames.SETTLED:
+            lost = _Result(last.spin, status.number, line) if status.number is not None else None
+        if lost is not None:
+            self._tell(lost, now, out, late=True, other=candidate)
+
+    def _show(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+        self._phase = frames.PHASES.get(status.state, self._phase)
+        if self._phase is None:
+            return
+        shown = (self._phase, status.spin, status.direction, status.speed == 0, self._late)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        out.append(
+            WheelPhase(
+                at=now,
+                device=self._device,
+                frame=escape(line),
+                phase=self._phase,
+                spin=status.spin,
+                rpm=status.speed / 10,
+                direction=frames.DIRECTIONS[status.direction],
+                late=self._late,
+            )
+        )
+
+    def _settle(self, status: Status, line: bytes, now: float, out: list[AnyReading], joined: bool) -> None:
+        if status.number is None:
+            self._fault("number_unknown", True, line, now, out, detail=frames.BLANK.decode("ascii"))
+            return
+        if self._told and self._told.spin == status.spin:
+            return
+        result = _Result(status.spin, status.number, line)
+        if self._late:
+            self._candidate = result
+        else:
+            # We may have joined long after the ball fell: then the number was not seen to come, and is a candidate.
+            self._tell(result, now, out, late=joined, other=None)
+
+    def _tell(self, result: _Result, now: float, out: list[AnyReading], late: bool, other: _Result | None) -> None:
+        """The result of a spin, once. ``other``: what a late line said before."""
+        bare = self._bare if self._bare and self._bare.spin == result.spin else None
+        conflict = next((seen.number for seen in (bare, other) if seen and seen.number != result.number), None)
+        evidence = result.line if bare is None else bare.line + frames.LINE_END + result.line
+        self._told = result
+        self._candidate = self._bare = None
+        out.append(
+            WheelNumber(
+                at=now,
+                device=self._device,
+                frame=escape(evidence),
+                number=result.number,
+                spin=result.spin,
+                late=late,
+                witness="both" if bare and bare.number == result.number else "status",
+                conflict=conflict,
+            )
+        )
+        self._fault("witnesses_disagree", False, result.line, now, out)
+        unknown = result.number not in self._pockets
+        self._fault("number_unknown", unknown, result.line, now, out, detail=str(result.number) if unknown else None)
+
+    def _compare(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+        """A number that was told must not be shown differently afterwards."""
+        told = self._told
+        if told is None or status.number is None:
+            return
+        if status.spin == (told.spin if status.state == frames.SETTLED else told.spin % frames.SPINS + 1):
+            changed = status.number != told.number
+            self._fault("number_changed", changed, line, now, out, detail=str(status.number) if changed else None)
+
+    def _warn(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+        """Warning bits become faults after the device's own ignore times. Only live lines say so: the times are arrival times."""
+        for bit in (1, 2, 4, 8):
+            if not status.warnings & bit:
+                self._warned.pop(bit, None)
+            else:
+                self._warned.setdefault(bit, now)
+        due: set[WheelFaultName] = set()
+        for warning in frames.WARNINGS:
+            if status.warnings & warning.bit and status.state == warning.state:
+                since = self._state_began if warning.since == "state" else self._warned[warning.bit]
+                if warning.fault in self._faults or now - since >= warning.after:
+                    due.add(warning.fault)
+        if status.state == frames.BALL_NOT_IN_TRACK:
+            due.add("ball_not_in_track")
+        for fault in (*dict.fromkeys(warning.fault for warning in frames.WARNINGS), "ball_not_in_track"):
+            self._fault(fault, fault in due, line, now, out)
+
+    def _fault(
+        self, fault: WheelFaultName, active: bool, line: bytes, now: float, out: list[AnyReading], detail: str | None = None
+    ) -> None:
+        """Tell that a fault begins or ends; nothing where it was so already."""
+        if active == (fault in self._faults):
+            return
+        (self._faults.add if active else self._faults.discard)(fault)
+        spin = self._last.spin if self._last else None
+        out.append(
+            WheelFault(at=now, device=self._device, frame=escape(line), fault=fault, active=active, spin=spin, detail=detail)
+        )
+
+
+def _make(device: str, options: msgspec.Struct) -> CammeghSS2:
+    assert isinstance(options, Options)
+    return CammeghSS2(device, options)
+
+
+DRIVER = Driver(
+    name="cammegh-ss2",
+    kind="wheel",
+    title="Cammegh Slingshot 2 (SS2, SS2 TT)",
+    evidence="documented",
+    line="baud=9600",
+    options=Options,
+    commands=tuple(frames.COMMANDS),
+    make=_make,
+)

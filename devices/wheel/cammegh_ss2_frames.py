@@ -1,0 +1,187 @@
+"""The frames of the Cammegh Slingshot 2: shapes, tables and encoders, shared by the codec and the simulated wheel.
+
+RS-232, 9600 8N1, ASCII lines that end with CR LF. There is no checksum: a line is believed only when its whole
+shape fits. Known from the vendor's guide (V2.10) and from recordings of two wheels.
+"""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import Literal
+
+import msgspec
+
+from devices.readings import Direction, Number, Phase, WheelFaultName
+
+SPINS = 256
+"""The spin counter runs from 1 to this and starts again; it starts at 1 after power-on too."""
+
+SETTLED = 5
+CLOSED = 6
+BALL_NOT_IN_TRACK = 7
+
+PHASES: MappingProxyType[int, Phase] = MappingProxyType(
+    {1: "idle", 2: "bets_open", 3: "ball_in_rim", 4: "no_more_bets", SETTLED: "settled", CLOSED: "closed"}
+)
+"""State 7 is a fault and leaves the phase as it is."""
+
+DIRECTIONS: tuple[Direction, Direction] = ("clockwise", "anticlockwise")
+
+BLANK = b"  "
+"""The number field until the first result after power-on."""
+
+NUMBERS: MappingProxyType[bytes, Number] = MappingProxyType(
+    {b"%2d" % n: n for n in range(38)} | {b"00": "00", b"38": "000", b"39": "0000"}
+)
+"""Two characters as sent -> the pocket. The leading space tells zero from double zero, so it is never stripped."""
+
+_SHOWN = {number: text for text, number in NUMBERS.items()}
+
+
+def pockets_of(count: int) -> frozenset[Number]:
+    """The numbers on a wheel of 37, 38, 39 or 40 pockets: 0 to 36, then as many more zeros as it has."""
+    zeros: tuple[Number, ...] = ("00", "000", "0000")
+    return frozenset(range(37)) | frozenset(zeros[: count - 37])
+
+
+class Status(msgspec.Struct, frozen=True, gc=False):
+    """A status line ``*X;S;NNN;WW;F;VVV;D``.
+
+    ``number`` is the result of this spin in state 5 and of the spin before in every other state; None before the
+    first. ``speed`` is the rotor's, in tenths of a revolution per minute; ``direction`` 0 is clockwise.
+    """
+
+    state: int
+    spin: int
+    number: Number | None
+    warnings: int
+    speed: int
+    direction: int
+
+
+_STATUS = re.compile(
+    rb"\*X;([1-7]);((?!000)(?:[01][0-9]{2}|2[0-4][0-9]|25[0-6]));(  | [0-9]|00|[123][0-9]);([0-9A-Fa-f]);([0-9]{3});([01])"
+)
+
+
+def read_status(line: bytes) -> Status | None:
+    """The status in a whole line without its end, or None where shape, width or range do not fit.
+
+    Colons in place of all the semicolons are understood too.
+    """
+    match = _STATUS.fullmatch(line)
+    if match is None:
+        if line[2:3] != b":" or b";" in line:
+            return None
+        match = _STATUS.fullmatch(line.replace(b":", b";"))
+        if match is None:
+            return None
+    state, spin, number, warnings, speed, direction = match.groups()
+    return Status(int(state), int(spin), NUMBERS.get(number), int(warnings, 16), int(speed), int(direction))
+
+
+def write_number(number: Number) -> bytes:
+    """The bare winning number as the wheel sends it, without the line end. Raises ``KeyError`` for no pocket."""
+    return _SHOWN[number]
+
+
+def write_status(status: Status) -> bytes:
+    """The status line as the wheel sends it, without the line end."""
+    number = BLANK if status.number is None else write_number(status.number)
+    return b"*X;%d;%03d;%b;%X;%03d;%d" % (status.state, status.spin, number, status.warnings, status.speed, status.direction)
+
+
+class WarningBit(msgspec.Struct, frozen=True):
+    """When a warning bit is a fault: in which state, and after how many seconds ``since`` the state began or the bit came."""
+
+    bit: int
+    state: int
+    fault: WheelFaultName
+    after: float = 0.0
+    since: Literal["state", "bit"] = "bit"
+
+
+WARNINGS: tuple[WarningBit, ...] = (
+    WarningBit(8, 2, "failed_launch"),
+    WarningBit(8, 3, "failed_launch", after=3.0, since="state"),
+    WarningBit(2, 3, "ball_with_rotor"),
+    WarningBit(1, 4, "ball_removed", after=5.0),
+    *(WarningBit(4, state, "sensor") for state in range(1, 8)),
+)
+"""The device's ignore times as data. A bit in a state that is not listed here means nothing: bit 2 in state 2, for one."""
+
+SELF_TEST = MappingProxyType(
+    {
+        1: "hardware",
+        2: "no ball",
+        3: "no ball position",
+        4: "ball direction wrong",
+        5: "motor",
+        6: "encoder",
+        7: "clockwise play impossible",
+        8: "anticlockwise play impossible",
+        11: "sensor 1 stuck",
+        12: "sensor 2 stuck",
+        13: "sensor 3 stuck",
+        21: "sensor 1 blind",
+        22: "sensor 2 blind",
+        23: "sensor 3 blind",
+        100: "timeout",
+    }
+)
+"""What the codes of ``*F`` mean; 0 is a wheel in order."""
+
+SELF_TEST_CODE = re.compile(rb"\*F (\d{1,3})")
+REFUSED = re.compile(rb"\*?(?!P NO)(.) (NO|BUSY)")
+"""The letter of the request comes back; ``*P NO`` is no refusal: the power is on, or off, already."""
+
+REPORTS: tuple[re.Pattern[bytes], ...] = tuple(
+    re.compile(shape)
+    for shape in (
+        rb"\*?(?P<accepted>[A-Za-z]) OK",
+        rb"\*?(?P<already>P) NO",
+        rb"\*K (?P<maker>CAM)",
+        rb"\*O (?P<state>[1-7]) (?P<enabled>\d+) (?P<games_per_hour>\d+) (?P<mode>\d+)",
+        rb"\*o (?P<mode>\d+)",
+        rb"\*S ?(?P<firmware>[ -)+-~]+)",
+        rb"\*V ?(?P<version>[ -)+-~]+)",
+        rb"\*v ?(?P<components>[ -)+-~]+)",
+        rb"\*A (?P<pockets_since_datum>-?\d+)",
+        rb"\*d g (?P<clock>\d\d:\d\d:\d\d - \d\d/\d\d/\d\d)",
+        rb"\*T (?P<parameter>[A-Za-z] [ -)+-~]+)",
+        rb"\*Y;(?P<bonus>[1-6];(?:[01]\d\d|2[0-4]\d|25[0-5]|999))(?:;(?P<bonus_licence_days>\d\d))?",
+        rb"\*I (?P<ball_events>\d)",
+        rb"\*?bs (?P<ball_sensor>\d+)",
+        rb"\*?bn (?P<ball_pocket>[ \d]\d)",
+        rb"\*w (?P<chi_square>[ -)+-~]+)",
+        rb"\*s t (?P<log_pages>\d+)",
+        rb"\*C (?P<calibration>(?:OK|BALL|FAIL)(?: [ -)+-~]*)?)",
+    )
+)
+"""What the wheel says about itself. Each named group becomes a report of that name; the order matters."""
+
+
+def read_reports(line: bytes) -> list[tuple[str, str]]:
+    """The reports in a line, as (name, value); none where the line is of no documented kind."""
+    for shape in REPORTS:
+        if match := shape.fullmatch(line):
+            return [(name, value.decode("ascii")) for name, value in match.groupdict().items() if value is not None]
+    return []
+
+
+COMMANDS: MappingProxyType[str, bytes] = MappingProxyType(
+    {
+        "start": b"*u 1",
+        "start_anticlockwise": b"*u 3",
+        "restart": b"*R",
+        "power_on": b"*P 1",
+        "power_off": b"*P 0",
+    }
+)
+"""All that is ever sent to change the wheel. Its log is not erased and it is not calibrated from here."""
+
+PROBES: tuple[bytes, ...] = (b"*O", b"*V", b"*S", b"*v")
+"""Requests that change nothing: mode and settings, versions."""
+POLL = b"*X"
+LINE_END = b"\r\n"
