@@ -1,0 +1,106 @@
+"""The contract of a link, and the address it is opened by."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import msgspec
+
+CONNECT_TIMEOUT = 3.0
+"""Seconds that opening may take where the other end is on a network."""
+
+WRITE_TIMEOUT = 1.0
+"""Seconds that a write may take. No device command is longer than a tenth of that at 9600 baud."""
+
+
+class LinkFailed(Exception):
+    """The link cannot be opened, or is of no use any more. ``reason`` is for people: what happened and, where known, why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class WriteTimedOut(LinkFailed):
+    """A write was not done in time and what was left of it is dropped; the link may still be read."""
+
+
+class Link(Protocol):
+    """An open wire to one device. Blocking; read by one thread, written by one other. Any failure is :class:`LinkFailed`."""
+
+    def read(self, timeout: float) -> bytes:
+        """What has arrived, waiting at most ``timeout`` seconds for the first byte; empty when none came."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Send all of it. Bounded in time: raises :class:`WriteTimedOut`."""
+        ...
+
+    def close(self) -> None:
+        """Give the wire back. Never raises."""
+        ...
+
+    def describe(self) -> dict[str, str]:
+        """What is known of the wire: port, adapter (``usb`` vendor:product, ``serial_number``, ``product``, ``driver``), peer."""
+        ...
+
+
+class Address(msgspec.Struct, frozen=True):
+    """An address in its parts: ``scheme://host:port/path?options``."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int | None
+    path: str
+    options: dict[str, str]
+
+
+Options = TypeVar("Options", bound=msgspec.Struct)
+
+
+def parse(url: str) -> Address:
+    """An address in its parts. Raises ``ValueError`` that says what is wrong."""
+    parts = urlsplit(url)
+    if not parts.scheme or "://" not in url:
+        raise ValueError("an address begins with its scheme, as in serial:///dev/serial/by-id/...")
+    if parts.username is not None:
+        raise ValueError("an address holds no user and no password")
+    if parts.fragment:
+        raise ValueError(f"#{parts.fragment} has no meaning here")
+    try:
+        port = parts.port
+    except ValueError:
+        raise ValueError("the port is not a number from 0 to 65535") from None
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    twice = {key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1}
+    if twice:
+        raise ValueError(f"{', '.join(sorted(twice))}: given more than once")
+    return Address(url, parts.scheme, parts.hostname or "", port, unquote(parts.path), dict(pairs))
+
+
+def options(address: Address, kind: type[Options]) -> Options:
+    """The options of an address as a struct of that ``kind``. Raises ``ValueError`` naming the option that is wrong."""
+    fields = msgspec.structs.fields(kind)
+    known = [field.name for field in fields]
+    for key in address.options:
+        if key not in known:
+            raise ValueError(f"unknown option {key!r}; there are: {', '.join(known) or 'none'}")
+    for field in fields:
+        if field.name in address.options:
+            value = address.options[field.name]
+            try:
+                msgspec.convert(value, field.type, strict=False)
+            except msgspec.ValidationError as error:
+                raise ValueError(f"{field.name}={value}: {error}") from None
+    return msgspec.convert(address.options, kind, strict=False)
+
+
+def host_and_port(address: Address) -> tuple[str, int]:
+    """Host and port of a network address. Raises ``ValueError`` where one is missing or there is a path."""
+    if not address.host or not address.port:
+        raise ValueError(f"a host and a port are needed, as in {address.scheme}://192.0.2.7:4001")
+    if address.path not in {"", "/"}:
+        raise ValueError(f"the path {address.path} has no meaning here")
+    return address.host, address.port

@@ -1,0 +1,91 @@
+"""A recorder around any link: what goes over the wire is kept before anyone tries to understand it."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+
+from devices.links.link import Link
+from devices.recording import Chunk, RecordingWriter
+
+MOST_WAITING = 1024
+"""Chunks that may wait for a slow disk. What comes after is not recorded, and the recording says so."""
+
+
+class RecordedLink:
+    """A link whose chunks are written to a recording by a thread of its own, so that no disk can delay a byte.
+
+    A recording that fails never disturbs the link: ``report`` gets one line (in the recorder's thread), further chunks are
+    tried, and a remark in the recording tells how many are missing. ``clock`` gives the times between chunks.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        writer: RecordingWriter,
+        report: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._link = link
+        self._writer = writer
+        self._report = report
+        self._clock = clock
+        self._since_1970 = time.time() - clock()  # a clock that is set meanwhile does not move chunks against each other
+        self._waiting: queue.Queue[Chunk | None] = queue.Queue(MOST_WAITING)
+        self._missing = 0
+        self._failing = False
+        self._counting = threading.Lock()
+        self._thread = threading.Thread(target=self._record, name="recorder", daemon=True)
+        self._thread.start()
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.link.Link`."""
+        data = self._link.read(timeout)
+        if data:
+            self._keep(data, sent=False)
+        return data
+
+    def write(self, data: bytes) -> None:
+        """See :class:`devices.links.link.Link`. Recorded even if it fails: some of it may have gone out."""
+        self._keep(data, sent=True)
+        self._link.write(data)
+
+    def close(self) -> None:
+        """See :class:`devices.links.link.Link`. Chunks that wait are written first, within two seconds."""
+        self._link.close()
+        try:
+            self._waiting.put(None, timeout=1)
+        except queue.Full:
+            return  # the disk stands still; the thread ends with the process
+        self._thread.join(timeout=1)
+
+    def describe(self) -> dict[str, str]:
+        """See :class:`devices.links.link.Link`."""
+        return self._link.describe()
+
+    def _keep(self, data: bytes, *, sent: bool) -> None:
+        try:
+            self._waiting.put_nowait(Chunk(self._since_1970 + self._clock(), data, sent))
+        except queue.Full:
+            self._missed("the disk is too slow")
+
+    def _record(self) -> None:
+        while (chunk := self._waiting.get()) is not None:
+            try:
+                if self._missing:
+                    self._writer.remark(f"{self._missing} chunks are missing here")
+                    with self._counting:
+                        self._missing = 0
+                self._writer.write(chunk.at, chunk.data, chunk.sent)
+                self._failing = False
+            except (OSError, ValueError) as error:
+                self._missed(str(error))
+
+    def _missed(self, why: str) -> None:
+        with self._counting:
+            self._missing += 1
+            told, self._failing = self._failing, True
+        if not told:
+            self._report(f"not recorded: {why}")

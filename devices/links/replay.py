@@ -1,0 +1,72 @@
+"""``replay:///path/of/a.rec?speed=1``: a recording, played as if the device were there.
+
+What the device said comes at the pace of the recording; ``speed=0`` gives it as fast as it is read. What is written goes nowhere.
+At the end the link fails; a device that opens it again hears the recording from its start.
+"""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from devices.links.link import Address, Link, LinkFailed, options
+from devices.recording import Recording, RecordingError, read_recording
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """``speed``: recorded seconds in one second; 0: without waiting."""
+
+    speed: float = 1.0
+
+
+def check(address: Address) -> None:
+    """Raises ``ValueError`` when the address cannot be right."""
+    if address.host or not address.path.strip("/"):
+        raise ValueError("a recording is named by its full path, with three slashes: replay:///var/lib/...")
+    if not 0 <= options(address, Pace).speed < float("inf"):
+        raise ValueError("speed must be 0 or more")
+
+
+def connect(address: Address) -> Link:
+    """Read the recording. Raises :class:`LinkFailed`."""
+    try:
+        return ReplayLink(address.path, read_recording(address.path), options(address, Pace).speed)
+    except RecordingError as error:
+        raise LinkFailed(str(error)) from error
+
+
+class ReplayLink:
+    """A recording that plays from the moment it was opened."""
+
+    def __init__(self, path: str, recording: Recording, speed: float) -> None:
+        self._facts = {"recording": path, **({"device": recording.header["device"]} if "device" in recording.header else {})}
+        self._chunks = [chunk for chunk in recording if not chunk.sent]
+        self._next = 0
+        self._speed = speed
+        self._first = self._chunks[0].at if self._chunks else 0.0
+        self._opened = time.monotonic()
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.link.Link`."""
+        if self._next == len(self._chunks):
+            raise LinkFailed("recording ended")
+        chunk = self._chunks[self._next]
+        if self._speed:
+            wait = self._opened + (chunk.at - self._first) / self._speed - time.monotonic()
+            if wait > timeout:
+                time.sleep(timeout)
+                return b""
+            time.sleep(max(wait, 0.0))
+        self._next += 1
+        return chunk.data
+
+    def write(self, data: bytes) -> None:
+        """See :class:`devices.links.link.Link`."""
+
+    def close(self) -> None:
+        """See :class:`devices.links.link.Link`."""
+
+    def describe(self) -> dict[str, str]:
+        """See :class:`devices.links.link.Link`."""
+        return dict(self._facts)

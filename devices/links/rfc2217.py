@@ -1,0 +1,93 @@
+"""``rfc2217://host:port?baud=9600``: a port of a device server that lets us set its line (RFC 2217), by pyserial's client.
+
+The client reads the socket in a thread of its own into a queue, one entry for each byte. We take from that queue ourselves:
+pyserial's ``read`` forgets what came last before the connection ended, and its queue has no bound unless we set it.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+from queue import Empty, Queue
+
+import serial.rfc2217
+
+from devices.links.link import Address, Link, LinkFailed, host_and_port
+from devices.links.serial_port import Settings, prepare, settings_of
+from devices.links.tcp import keep_alive
+
+CHUNK = 4096
+MOST_BYTES = 65536
+
+
+class _RtsAlone(serial.rfc2217.Serial):
+    """A port whose RTS is not touched: pyserial would assert it on opening."""
+
+    def _update_rts_state(self) -> None:
+        pass
+
+
+def check(address: Address) -> None:
+    """Raises ``ValueError`` when the address cannot be right."""
+    host_and_port(address)
+    settings_of(address)
+
+
+def connect(address: Address) -> Link:
+    """Connect and set the line. Raises :class:`LinkFailed`."""
+    return Rfc2217Link(*host_and_port(address), settings_of(address))
+
+
+class Rfc2217Link:
+    """A port of a device server, open."""
+
+    def __init__(self, host: str, port: int, settings: Settings) -> None:
+        self._name = f"{host}:{port}"
+        self._port = serial.rfc2217.Serial() if settings.rts is not None else _RtsAlone()
+        prepare(self._port, settings)
+        self._port.port = f"rfc2217://[{host}]:{port}" if ":" in host else f"rfc2217://{host}:{port}"
+        try:
+            self._port.open()
+        except (serial.SerialException, OSError, ValueError) as error:
+            raise LinkFailed(f"{self._name}: cannot open the port: {error}") from error
+        self._bytes: Queue[bytes | None] = vars(self._port)["_read_buffer"]
+        self._bytes.maxsize = MOST_BYTES  # then the client waits, the socket fills, and the other end waits too
+        self._client: threading.Thread = vars(self._port)["_thread"]
+        connection: socket.socket = vars(self._port)["_socket"]
+        with suppress(OSError):
+            keep_alive(connection)
+        self._ended = False
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.link.Link`."""
+        data = bytearray()
+        try:
+            while not self._ended and len(data) < CHUNK:
+                byte = self._bytes.get(not data, timeout)
+                self._ended = byte is None
+                data += byte or b""
+        except Empty:
+            self._ended = not data and not self._client.is_alive()
+        if self._ended and not data:
+            raise LinkFailed(f"{self._name}: the connection ended")
+        return bytes(data)
+
+    def write(self, data: bytes) -> None:
+        """See :class:`devices.links.link.Link`. Bounded by the timeout of pyserial's socket, 5 seconds."""
+        try:
+            self._port.write(data)
+        except (serial.SerialException, OSError) as error:
+            raise LinkFailed(f"{self._name}: cannot write: {error}") from error
+
+    def close(self) -> None:
+        """See :class:`devices.links.link.Link`."""
+        self._bytes.maxsize = 2**62  # the client's thread may be waiting for room: there is some now
+        with suppress(Empty):
+            self._bytes.get_nowait()
+        with suppress(serial.SerialException, OSError):
+            self._port.close()
+
+    def describe(self) -> dict[str, str]:
+        """See :class:`devices.links.link.Link`."""
+        return {"peer": self._name}

@@ -1,0 +1,84 @@
+"""``tcp://host:port``: the raw socket of a device server (MOXA NPort in TCP server mode, ser2net, a converter)."""
+
+from __future__ import annotations
+
+import select
+import socket
+from contextlib import suppress
+
+import msgspec
+
+from devices.links.link import CONNECT_TIMEOUT, WRITE_TIMEOUT, Address, Link, LinkFailed, host_and_port, options
+
+CHUNK = 4096
+
+# A peer that lost power says nothing more: it is taken for gone after 10 + 3 * 5 seconds without an answer.
+KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3), (socket.TCP_USER_TIMEOUT, 25_000))
+
+
+class _NoOptions(msgspec.Struct, frozen=True):
+    pass
+
+
+def check(address: Address) -> None:
+    """Raises ``ValueError`` when the address cannot be right."""
+    host_and_port(address)
+    options(address, _NoOptions)
+
+
+def connect(address: Address) -> Link:
+    """Connect. Raises :class:`LinkFailed`."""
+    return TcpLink(*host_and_port(address))
+
+
+def keep_alive(connection: socket.socket) -> None:
+    """Let the system find out that the other end is gone, and send small commands at once."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in KEEPALIVE:
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+class TcpLink:
+    """A connected socket."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._name = f"{host}:{port}"
+        try:
+            self._socket = socket.create_connection((host, port), CONNECT_TIMEOUT)
+        except OSError as error:
+            raise LinkFailed(f"{self._name}: cannot connect: {error.strerror or error}") from error
+        keep_alive(self._socket)
+        self._socket.settimeout(WRITE_TIMEOUT)
+        self._poll = select.poll()
+        self._poll.register(self._socket, select.POLLIN)
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.link.Link`."""
+        try:
+            if not self._poll.poll(timeout * 1000):
+                return b""
+            data = self._socket.recv(CHUNK, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise LinkFailed(f"{self._name}: connection lost: {error.strerror or error}") from error
+        if not data:
+            raise LinkFailed(f"{self._name}: the other end closed the connection")
+        return data
+
+    def write(self, data: bytes) -> None:
+        """See :class:`devices.links.link.Link`. A socket that takes nothing for so long is dead, so a late write ends the link."""
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise LinkFailed(f"{self._name}: cannot write: {error.strerror or error}") from error
+
+    def close(self) -> None:
+        """See :class:`devices.links.link.Link`."""
+        with suppress(OSError):
+            self._socket.close()
+
+    def describe(self) -> dict[str, str]:
+        """See :class:`devices.links.link.Link`."""
+        return {"peer": self._name}

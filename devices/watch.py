@@ -1,0 +1,144 @@
+"""The watch over one device: whether it is heard, and the one place that decides it.
+
+Pure: no clock, no I/O. Live, the supervisor feeds it what the reader stamped; in replay, a recording with its own times; so both
+come to the same readings. Time must not go back.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Literal
+
+from devices.codec import Codec
+from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+
+State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
+"""``connecting``: opened, nothing heard yet; ``up``: frames come; ``stale``: none for too long; ``unintelligible``: bytes come
+but no frame is among them; ``lost``: closed."""
+
+NOISE = 64
+"""Bytes without a frame that make a device unintelligible. Longer than any frame we know, so half a frame is never enough."""
+
+
+class CodecDefect(Exception):
+    """A codec raised an exception, which none may. It has been told to start afresh; the watch goes on.
+
+    ``data``: the bytes it was given. ``readings``: what was read before, in the same call.
+    """
+
+    def __init__(self, data: bytes, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.data = data
+        self.readings: list[AnyReading] = []
+
+
+class Watch:
+    """A codec, and what its frames say about the link. Every state is told once, when it begins.
+
+    ``stale_after``: seconds without a valid frame.
+    """
+
+    def __init__(self, codec: Codec, device: str, stale_after: float) -> None:
+        self.state: State = "connecting"
+        self.last_frame: float | None = None
+        self._codec = codec
+        self._device = device
+        self._stale_after = stale_after
+        self._opened_before = False
+        self._told: State = "connecting"
+        self._quiet_since: float | None = None  # the last frame, or the opening; None while closed
+        self._noise = 0  # bytes since then
+        self._noise_began = 0.0
+        self._noise_ended = 0.0
+
+    @property
+    def deadline(self) -> float | None:
+        """The time at which :meth:`tick` wants to be called though no byte came, or None."""
+        times = [time for time in (self._codec.deadline, self._verdict_due()) if time is not None]
+        return min(times, default=None)
+
+    def opened(self, now: float) -> None:
+        """The link is open. Nothing is told before something is heard, or is not."""
+        if self._opened_before:
+            self._codec.reconnected(now)
+        self._opened_before = True
+        self.state = "connecting"
+        self._quiet_from(now)
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now``, after whatever was due before them. Raises :class:`CodecDefect`."""
+        readings = self.tick(now)
+        if data:
+            self._hear(data, now, readings)
+        return readings
+
+    def tick(self, now: float) -> list[AnyReading]:
+        """Everything that was due until ``now``, each with the time at which it was due. Raises :class:`CodecDefect`."""
+        readings: list[AnyReading] = []
+        while (due := self.deadline) is not None and due <= now:
+            if due == self._verdict_due():
+                readings.append(self._judge(due))
+                continue
+            self._hear(b"", due, readings)
+            if self._codec.deadline is not None and self._codec.deadline <= due:
+                break  # a codec that does not move on must not keep us here
+        return readings
+
+    def lost(self, now: float, reason: str) -> list[AnyReading]:
+        """The link is closed, or could not be opened."""
+        self.state = "lost"
+        self._quiet_since = None
+        if self._told == "lost":
+            return []
+        self._told = "lost"
+        return [LinkLost(at=now, device=self._device, reason=reason)]
+
+    def _hear(self, data: bytes, now: float, readings: list[AnyReading]) -> None:
+        frames = self._codec.counters.frames
+        try:
+            heard = self._codec.feed(data, now)
+        except Exception as error:
+            with suppress(Exception):
+                self._codec.reconnected(now)
+            defect = CodecDefect(data, error)
+            defect.readings = readings
+            raise defect from error
+        if self._codec.counters.frames > frames:
+            self.last_frame = now
+            self._quiet_from(now)
+            self.state = "up"
+            if self._told != "up":
+                self._told = "up"
+                readings.append(LinkUp(at=now, device=self._device))
+        elif data:
+            if not self._noise:
+                self._noise_began = now
+            self._noise += len(data)
+            self._noise_ended = now
+        readings += heard
+
+    def _quiet_from(self, now: float) -> None:
+        self._quiet_since = now
+        self._noise = 0
+
+    def _verdict_due(self) -> float | None:
+        """When the silence, or the noise, has to be told if no frame comes before."""
+        if self._quiet_since is None:
+            return None
+        if self.state in {"connecting", "up"}:
+            return self._quiet_since + self._stale_after
+        if self.state == "unintelligible":
+            return self._noise_ended + self._stale_after
+        if self._noise >= NOISE:  # stale
+            return max(self._noise_began + self._stale_after, self._noise_ended)
+        return None
+
+    def _judge(self, now: float) -> AnyReading:
+        """No frame came in time: decide what that means."""
+        assert self._quiet_since is not None
+        if self.state != "unintelligible" and self._noise >= NOISE:
+            self.state = self._told = "unintelligible"
+            return LinkUnintelligible(at=now, device=self._device, bytes=self._noise)
+        self.state = self._told = "stale"
+        self._noise = 0
+        return LinkStale(at=now, device=self._device, age=now - self._quiet_since)
