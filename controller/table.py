@@ -1,0 +1,314 @@
+"""One gaming table: everything that happens there goes through it, one input at a time, and comes out as events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.commands import AlertAcknowledge, Command
+from controller.events import (
+    AlertAcknowledged,
+    AlertCleared,
+    AlertRaised,
+    AnyEvent,
+    DataLate,
+    DeviceState,
+    ResultCorrected,
+    RoundResult,
+    RoundVoid,
+    SessionClosed,
+    SessionOpened,
+)
+from controller.games.game import Game, Rejected
+from controller.notation import Input
+from controller.retained import About, Alert, History, Info, LinkState, Standing, State, Status
+from devices.readings import LinkGarbage, LinkLate, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+
+FAULT = "table-fault"
+"""The alert that the game failed on a reading: no results until the daemon is started again."""
+
+RESTART = "restart"
+"""Why every device counts as lost when a table is taken up again; it raises no alert of its own."""
+
+
+class Unrestorable(ValueError):
+    """What was saved does not fit this table. The message says why."""
+
+
+class _Saved(msgspec.Struct, frozen=True, kw_only=True):
+    game: str
+    decree: str
+    state: msgspec.Raw
+    boot: str
+    seq: int
+    time: str
+    open: bool
+    devices: dict[str, Standing]
+    alerts: dict[str, Alert | None]
+    result: RoundResult | ResultCorrected | None
+
+
+class Table:
+    """Table ``id`` of ``site``, with one game under one decree. No clock, no input or output.
+
+    ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave before: the table goes on
+    in the same session and round; take the readings of :meth:`gap` next. Raises :class:`Unrestorable` if it is another
+    game's or release's. ``halted`` is set by the daemon: why the table may not give results at present.
+    """
+
+    def __init__(
+        self,
+        site: str,
+        id: str,  # noqa: A002 - it is the table's id
+        game_id: str,
+        decree: str,
+        game: Game,
+        boot: str,
+        simulated: bool = False,
+        saved: bytes | None = None,
+        about: About = About(),  # noqa: B008 - frozen
+    ) -> None:
+        self.site, self.id, self.game_id, self.decree, self.boot, self.simulated = site, id, game_id, decree, boot, simulated
+        self.seq = 0
+        self.halted: str | None = None
+        self.garbage: dict[str, int] = {}
+        self._game = game
+        self._about = about
+        self._state = game.begin()
+        self._time = ""
+        self._open = False
+        self._devices: dict[str, Standing] = {}
+        self._alerts: dict[str, Alert | None] = {}
+        self._result: RoundResult | ResultCorrected | None = None
+        self._fault: str | None = None
+        self._groundless: tuple[str, ...] = ()
+        if saved is not None:
+            self._restore(saved)
+
+    def take(self, given: Input, time: str, mono_ns: int) -> list[AnyEvent]:
+        """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what follows from it.
+
+        Raises :class:`Rejected` for a command that is not followed; nothing has changed then.
+        """
+        if isinstance(given, AlertAcknowledge):
+            said: list[AnyEvent] = [self._acknowledged(given)]
+            state = self._state
+        elif isinstance(given, Command):
+            state, said = self._command(given)
+        else:
+            said = [*self._link(given, time)]
+            state, more = self._reading(given)
+            said += more
+        if self._groundless:
+            said = [*(AlertCleared(alert=alert) for alert in self._groundless), *said]
+            self._groundless = ()
+        if said or state != self._state:
+            self._time = time
+        self._state = state
+        return [self._note(event, time, mono_ns) for event in said]
+
+    def gap(self, at: float, reason: str = RESTART) -> list[LinkLost]:
+        """After a restart, or any time in which the table was not told: readings to :meth:`take`, one per device.
+
+        They are inputs like any other: the game sees that it has missed something, and the journal shows it.
+        """
+        return [LinkLost(at=at, device=device, reason=reason) for device in sorted({*self._devices, *self._about.devices})]
+
+    def retained(self) -> dict[str, bytes | None]:
+        """What each retained topic of the table holds now; None: nothing any more.
+
+        Give out what it was when a record was appended only after that record is committed.
+        """
+        names: dict[str, Any] = {
+            "site": self.site,
+            "table": self.id,
+            "game": self.game_id,
+            "decree": self.decree,
+            "boot": self.boot,
+            "simulated": self.simulated,
+        }
+        shown = self._game.show(self._state)
+        state = State(
+            **names,
+            status=self._status(shown),
+            seq=self.seq,
+            time=self._time,
+            fault=self._fault or self.halted,
+            devices=self._devices,
+            alerts=tuple(alert for alert, open_ in self._alerts.items() if open_),
+            shown=shown,
+        )
+        encode = msgspec.json.encode
+        return {
+            "info": encode(Info(**names, about=self._about)),
+            "state": encode(state),
+            "result": encode(self._result),
+            "history": encode(History(**names, results=self._game.history(self._state))),
+            **{f"alert/{alert}": encode(open_) if open_ else None for alert, open_ in self._alerts.items()},
+        }
+
+    def saved(self) -> bytes:
+        """Everything that the table needs to go on after a restart."""
+        return msgspec.json.encode(
+            _Saved(
+                game=self.game_id,
+                decree=self.decree,
+                state=msgspec.Raw(msgspec.json.encode(self._state)),
+                boot=self.boot,
+                seq=self.seq,
+                time=self._time,
+                open=self._open,
+                devices=self._devices,
+                alerts=self._alerts,
+                result=self._result,
+            )
+        )
+
+    def _restore(self, body: bytes) -> None:
+        try:
+            saved = msgspec.json.decode(body, type=_Saved)
+            state = msgspec.json.decode(saved.state, type=self._game.state_type)
+        except ValueError as error:
+            raise Unrestorable(f"table {self.id}: what was saved is not of this release: {error}") from None
+        if (saved.game, saved.decree) != (self.game_id, self.decree):
+            raise Unrestorable(f"table {self.id}: what was saved is of {saved.game} under {saved.decree}")
+        self._state, self._time, self._open, self._result = state, saved.time, saved.open, saved.result
+        self.seq = saved.seq if saved.boot == self.boot else 0
+        known = self._about.devices or saved.devices
+        self._devices = {device: standing for device, standing in saved.devices.items() if device in known}
+        self._alerts = saved.alerts
+        # A fault is over with the restart, and a device that is configured no more cannot be missing.
+        gone = {FAULT, *(_link_alert(device) for device in saved.devices.keys() - self._devices.keys())}
+        self._groundless = tuple(alert for alert, open_ in saved.alerts.items() if open_ and alert in gone)
+
+    # One input
+
+    def _command(self, given: Any) -> tuple[Any, list[AnyEvent]]:
+        if stopped := self._fault or self.halted:
+            raise Rejected(f"the table is in fault: {stopped}")
+        try:
+            state, said = self._game.step(self._state, given)
+        except Rejected:
+            raise
+        except Exception as error:  # a defect; the command is not followed, and its author is told so
+            raise Rejected(f"the game failed on this command ({error!r}); nothing was done") from error
+        return state, list(said)
+
+    def _reading(self, given: Any) -> tuple[Any, list[AnyEvent]]:
+        if self._fault:
+            return self._state, []
+        try:
+            state, said = self._game.step(self._state, given)
+        except Exception as error:  # a defect: what the game knows stands, nothing is derived from what came after
+            self._fault = f"the game failed on a reading ({error!r}); restart the daemon, and decide the round in hand"
+            return self._state, [AlertRaised(alert=FAULT, what="table.fault", device=given.device or None, detail=self._fault)]
+        return state, list(said)
+
+    def _link(self, given: Any, time: str) -> Iterable[AnyEvent]:
+        """What the table itself makes of a link's reading."""
+        device = given.device
+        if isinstance(given, LinkGarbage):
+            self.garbage[device] = self.garbage.get(device, 0) + given.bytes
+        elif isinstance(given, LinkLate):
+            yield DataLate(device=device, frames=given.frames, silence=given.silence)
+        elif (stands := _stands(given)) is not None:
+            state, detail = stands
+            was, alert = self._devices.get(device), _link_alert(device)
+            if was and was.state == state and (state != "lost" or was.detail == detail):
+                return  # said before
+            self._devices[device] = Standing(state, time, detail)
+            yield DeviceState(device=device, state=state, detail=detail)
+            if state != "up" and detail != RESTART:
+                yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)
+            elif state == "up" and self._alerts.get(alert):
+                yield AlertCleared(alert=alert)
+
+    def _acknowledged(self, given: AlertAcknowledge) -> AnyEvent:
+        alert = self._alerts.get(given.alert)
+        if alert is None:
+            raise Rejected(
+                f"no open alert {given.alert!r}; open: {', '.join(a for a, open_ in self._alerts.items() if open_) or 'none'}"
+            )
+        if alert.acknowledged_by is not None:
+            raise Rejected(f"{given.alert}: acknowledged by {alert.acknowledged_by} at {alert.acknowledged}")
+        return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)
+
+    # What the table keeps of its events
+
+    def _note(self, event: AnyEvent, time: str, mono_ns: int) -> AnyEvent:
+        """Number the event, and keep what the retained topics tell of it."""
+        self.seq += 1
+        event = replace(
+            event,
+            site=self.site,
+            table=self.id,
+            game=self.game_id,
+            decree=self.decree,
+            boot=self.boot,
+            seq=self.seq,
+            time=time,
+            mono_ns=mono_ns,
+            simulated=self.simulated,
+        )
+        match event:
+            case SessionOpened() | SessionClosed():
+                self._open = isinstance(event, SessionOpened)
+            case RoundResult() if self._is_latest(event):
+                self._result = event
+            case ResultCorrected() | RoundVoid() if self._result and (event.session, event.round) == _round(self._result):
+                self._result = event if isinstance(event, ResultCorrected) else None
+            case AlertRaised():
+                self._alerts[event.alert] = Alert(
+                    alert=event.alert,
+                    what=event.what,
+                    severity=event.severity,
+                    raised=time,
+                    device=event.device,
+                    detail=event.detail,
+                )
+            case AlertAcknowledged() if alert := self._alerts.get(event.alert):
+                self._alerts[event.alert] = replace(
+                    alert, acknowledged_by=event.by, acknowledged_role=event.role, acknowledged=time
+                )
+            case AlertCleared():
+                self._alerts[event.alert] = None
+        return event
+
+    def _is_latest(self, event: RoundResult) -> bool:
+        """A round that was confirmed late does not take the place of a later one."""
+        return self._result is None or _round(event) >= _round(self._result)
+
+    def _status(self, shown: dict[str, Any]) -> Status:
+        if self._fault or self.halted:
+            return "fault"
+        known = {*self._devices, *self._about.devices}
+        if any(self._devices[device].state != "up" if device in self._devices else True for device in known):
+            return "stale"
+        if shown.get("asks"):
+            return "waiting"
+        return "open" if self._open else "closed"
+
+
+def _round(event: RoundResult | ResultCorrected) -> tuple[int, int]:
+    return event.session, event.round
+
+
+def _link_alert(device: str) -> str:
+    return f"{device or 'device'}-link"
+
+
+def _stands(given: object) -> tuple[LinkState, str | None] | None:
+    """The state of a link that this reading tells of, and why; None if it tells of none."""
+    match given:
+        case LinkUp():
+            return "up", None
+        case LinkStale(age=age):
+            return "stale", f"no valid frame for {age:g} s"
+        case LinkLost(reason=reason):
+            return "lost", reason
+        case LinkUnintelligible(bytes=count):
+            return "unintelligible", f"{count} bytes, and no frame among them"
+    return None
