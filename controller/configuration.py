@@ -19,7 +19,7 @@ from controller import places
 Slug = Annotated[
     str,
     Meta(
-        pattern="^[a-z0-9]+(-[a-z0-9]+)*$",
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*\Z",
         max_length=48,
         description="a part of a topic: at most 48 of a-z, 0-9 and single hyphens between them",
     ),
@@ -108,7 +108,7 @@ class Configuration(_Section, frozen=True):
     """The whole file."""
 
     site: Site
-    table: tuple[Table, ...]
+    table: tuple[Table, ...] = ()
     journal: Journal = Journal()
     recordings: Recordings = Recordings()
     broker: Broker = Broker()
@@ -202,10 +202,10 @@ def _unknown(key: str, known: list[str]) -> str:
 
 def _expected(kind: Any, value: Any, error: str) -> str:
     meant = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)
-    if meant is not None:
-        return f"expected {meant.__metadata__[0].description}, got {value!r}"
+    if meant is not None and (description := meant.__metadata__[0].description):
+        return f"expected {description}, got {value!r}"
     if get_origin(kind) is Literal:
-        return f"expected one of {', '.join(get_args(kind))}, got {value!r}"
+        return f"expected one of {', '.join(map(str, get_args(kind)))}, got {value!r}"
     return f"{error[0].lower()}{error[1:]}"
 
 

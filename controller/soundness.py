@@ -32,6 +32,7 @@ def flaws(configuration: Configuration) -> Notes:
     tables = list(enumerate(configuration.table))
     devices = [(("table", t, "device", d), device) for t, table in tables for d, device in enumerate(table.device)]
     return [
+        *([] if tables else [(("table",), "there is no table: add [[table]]")]),
         *_broker(configuration.broker),
         *_once([(("table", t, "id"), table.id) for t, table in tables], "another table has the id"),
         *(flaw for t, table in tables for flaw in _table(("table", t), table)),

@@ -1,0 +1,238 @@
+"""The configuration: what is read, and every mistake with its line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller import configuration, places
+from controller.configuration import Configuration, Mistaken, load
+from devices.drivers import DRIVERS, driver
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+GOOD = """\
+[site]
+id = "casino"
+[broker]
+url = "embedded://127.0.0.1:1883"
+[[table]]
+id = "ruleta-1"
+game = "roulette-french"
+decree = "BAL05"
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "tcp://127.0.0.1:4001"
+"""
+
+
+def mistakes(folder: Path, text: str) -> list[str]:
+    """What is wrong with a text, as ``place: what``."""
+    file = folder / "novamas.toml"
+    file.write_text(text)
+    with pytest.raises(Mistaken) as caught:
+        load(file)
+    return [f"{mistake.place}: {mistake.what}" for mistake in caught.value.mistakes]
+
+
+def test_a_sound_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("STATE_DIRECTORY", raising=False)
+    file = tmp_path / "novamas.toml"
+    file.write_text(GOOD)
+    read = load(file)
+    assert read.table[0].device[0].stale_after == 5.0
+    assert read.journal.path == str(tmp_path / "journal.sqlite3")
+    monkeypatch.setenv("STATE_DIRECTORY", "/var/lib/novamas:/other")
+    assert load(file).journal.path == "/var/lib/novamas/journal.sqlite3"
+    assert load(file).recordings.path == "/var/lib/novamas/recordings"
+
+
+def test_the_sample_is_sound() -> None:
+    assert len(load(DOCS / "novamas.toml").table) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ('id = "casino"\n', "", "line 1: site: the key `id` is missing"),
+        ('id = "casino"', 'id = "casino"\nnod = "a"', "line 3: site.nod: unknown key; is `node` meant?"),
+        ('id = "casino"', "id = 7", "line 2: site.id: expected a part of a topic"),
+        ('id = "ruleta-1"', 'id = "Ruleta 1"', "line 6: table[0].id: expected a part of a topic"),
+        ('id = "ruleta-1"', 'id = "a/b"', "line 6: table[0].id: expected a part of a topic"),
+        ('id = "ruleta-1"', 'id = "node"', "line 6: table[0].id: 'node' is a name that the topics need themselves"),
+        ('id = "wheel"', 'id = "wheel\\n"', "line 10: table[0].device[0].id: expected a part of a topic"),
+        ("roulette-french", "roulete-french", "line 5: table[0]"),
+        ('"BAL05"', '"BAL99"', "line 5: table[0]"),
+        ("cammegh-ss2", "camegh", "line 11: table[0].device[0].driver: no driver 'camegh'"),
+        ("tcp://127.0.0.1:4001", "127.0.0.1", "line 12: table[0].device[0].link"),
+        ('"BAL05"', '"BAL05"\nspeed = 2.0', "line 9: table[0].speed: only a table with `simulated = true`"),
+        ('"BAL05"', '"BAL05"\nsimulated = true\nspeed = 0', "line 10: table[0].speed: expected a factor"),
+        ('"BAL05"', '"BAL05"\nsettings = {colour = 1}', "line 5: table[0]"),
+        (
+            'id = "wheel"',
+            'id = "wheel"\noptions.pocket = 38',
+            "line 11: table[0].device[0].options.pocket: unknown key; is `pockets`",
+        ),
+        ('id = "wheel"', 'id = "wheel"\noptions.pockets = 36', "line 11: table[0].device[0].options.pockets"),
+        ('id = "wheel"', 'id = "wheel"\nstale_after = nan', "line 11: table[0].device[0].stale_after: expected seconds"),
+        ("127.0.0.1:1883", "0.0.0.0:1883", "line 4: broker.url: the embedded broker serves this machine only"),
+        ("embedded://127.0.0.1:1883", "http://broker", "line 4: broker.url: expected mqtt://"),
+        ("embedded://127.0.0.1:1883", "mqtts://a:b@broker", "line 4: broker.url: holds a name or password"),
+        ("embedded://127.0.0.1:1883", "mqtt://broker:99999", "line 4: broker.url: is no address"),
+        ("[[table]]", 'cert_file = "novamas.toml"\n[[table]]', "line 5: broker.cert_file: needs `key_file` too"),
+        ("[[table]]", 'password_file = "lost"\n[[table]]', "line 5: broker.password_file: cannot be read"),
+        ("[[table]]", 'password_file = "novamas.toml"\n[[table]]', "line 3: broker: a password needs a `username`"),
+        ("[[table]]", '[log]\nformat = "xml"\n[[table]]', "line 6: log.format: expected one of json, console, got 'xml'"),
+        ("[[table]]", "[log]\nlevel = 3\n[[table]]", "line 6: log.level: expected one of debug, info, warning, error, got 3"),
+        ("[[table]]", "log = 3\n[[table]]", "line 5: broker.log: unknown key"),
+        ("[[table]]", "[recordings]\nenabled = 1\n[[table]]", "line 6: recordings.enabled: expected `bool`, got `int`"),
+        ("[[table]]", "[[table", "line 5, column 8"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(tmp_path: Path, before: str, after: str, told: str) -> None:
+    found = mistakes(tmp_path, GOOD.replace(before, after, 1))
+    assert any(mistake.startswith(told) for mistake in found), found
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    table = GOOD[GOOD.index("[[table]]") :]
+    device = GOOD[GOOD.index("[[table.device]]") :]
+    assert mistakes(tmp_path, f"colour = 1\n{GOOD}{table.replace('cammegh', 'camegh')}{device}speed = 3\n") == [
+        "line 1: colour: unknown key; there are: site, table, journal, recordings, broker, log",
+        "line 15: table[1].id: another table has the id ruleta-1 too",
+        f"line 20: table[1].device[0].driver: no driver 'camegh-ss2'; there are: {', '.join(sorted(DRIVERS))}",
+        "line 21: table[1].device[0].link: another device is on 127.0.0.1:4001 too",
+        "line 23: table[1].device[1].id: another device has the id wheel too",
+        "line 25: table[1].device[1].link: another device is on 127.0.0.1:4001 too",
+        "line 26: table[1].device[1].speed: unknown key; there are: id, driver, link, commands, stale_after, options",
+    ]
+
+
+def test_two_names_of_one_port_are_one_link(tmp_path: Path) -> None:
+    (tmp_path / "port").symlink_to("/dev/null")
+    first = GOOD.replace("tcp://127.0.0.1:4001", "serial:///dev/null")
+    other = (
+        GOOD[GOOD.index("[[table]]") :]
+        .replace("ruleta-1", "ruleta-2")
+        .replace("tcp://127.0.0.1:4001", f"serial://{tmp_path}/port?baud=19200")
+    )
+    assert mistakes(tmp_path, first + other) == ["line 20: table[1].device[0].link: another device is on /dev/null too"]
+
+
+def test_commands_need_a_driver_that_has_some(tmp_path: Path) -> None:
+    silent = [name for name in DRIVERS if not driver(name).commands]
+    for name in silent:
+        text = GOOD.replace("cammegh-ss2", name) + "commands = true\n"
+        assert f"line 13: table[0].device[0].commands: the driver {name} has no commands to send" in mistakes(tmp_path, text)
+
+
+@pytest.mark.parametrize("text", ["", "table = 3", "table = [3]", "site = 1", "[[site]]", "table = []"])
+def test_a_wrong_shape_is_told_and_nothing_breaks(tmp_path: Path, text: str) -> None:
+    assert mistakes(tmp_path, text)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(Mistaken, match=r"lost\.toml: file: cannot be read: No such file"):
+        load(tmp_path / "lost.toml")
+    with pytest.raises(Mistaken, match="file: cannot be read: Is a directory"):
+        load(tmp_path)
+    (tmp_path / "latin").write_bytes(b"# caf\xe9\n")
+    with pytest.raises(Mistaken, match="byte 6: is not UTF-8"):
+        load(tmp_path / "latin")
+
+
+values = st.recursive(
+    st.integers() | st.floats() | st.booleans() | st.text(max_size=5) | st.none(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "table", "device", "url", "x"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["site", "table", "broker", "journal", "log", "x"]), values))
+def test_reading_never_breaks(given_: dict[str, Any]) -> None:
+    notes: configuration.Notes = []
+    read = configuration.read(Configuration, given_, (), notes)
+    assert isinstance(read.table, tuple)
+    try:
+        msgspec.convert(given_, Configuration)
+    except msgspec.ValidationError:
+        assert notes
+    else:
+        assert not notes
+
+
+def test_lines_of_keys() -> None:
+    text = """\
+a.b = 1
+
+[x]
+list = [
+  1,
+]
+"quoted key" = '''
+[no] = header
+'''
+[[t]]
+[[t.u]]
+[[t]]
+[[t.u]]
+[t.u.v]
+k = {z = 1}
+"""
+    found = places.lines(text)
+    assert {places.spell(path): line for path, line in found.items()} == {
+        "a": 1, "a.b": 1, "x": 3, "x.list": 4, "x.list[0]": 4, "x.quoted key": 7, "t[0]": 10, "t[0].u[0]": 11, "t[1]": 12,
+        "t[1].u[0]": 13, "t[1].u[0].v": 14, "t[1].u[0].v.k": 15, "t[1].u[0].v.k.z": 15,
+    }  # fmt: skip
+
+
+def _documented(section: str) -> dict[str, str]:
+    """Key and default of the table under a heading of docs/configuration.md."""
+    text = (DOCS / "configuration.md").read_text()
+    body = re.split(r"\n#+ ", text.split(f"# {section}\n", 1)[1])[0]
+    return dict(re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", body, re.MULTILINE))
+
+
+def _told(field: msgspec.structs.FieldInfo) -> str:
+    if field.required:
+        return "required"
+    default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
+    return "none" if default is None else msgspec.json.encode(default).decode()
+
+
+@pytest.mark.parametrize(
+    ("section", "kind"),
+    [
+        ("[site]", configuration.Site),
+        ("[journal]", configuration.Journal),
+        ("[recordings]", configuration.Recordings),
+        ("[broker]", configuration.Broker),
+        ("[log]", configuration.Log),
+        ("[[table]]", configuration.Table),
+        ("[[table.device]]", configuration.Device),
+        *((name, driver(name).options) for name in DRIVERS),
+    ],
+)
+def test_the_document_tells_every_key_and_default(section: str, kind: type[msgspec.Struct]) -> None:
+    assert _documented(section) == {field.encode_name: _told(field) for field in msgspec.structs.fields(kind)}
+
+
+def test_the_document_has_every_section() -> None:
+    sections = {get_args(field.type)[0] if get_args(field.type) else field.type for field in msgspec.structs.fields(Configuration)}
+    assert sections == {
+        configuration.Site,
+        configuration.Table,
+        configuration.Journal,
+        configuration.Recordings,
+        configuration.Broker,
+        configuration.Log,
+    }
