@@ -73,16 +73,17 @@ def make_codec(name: str, device: str, options: list[str]) -> Codec:
     except KeyError as error:
         raise Failed(error.args[0]) from error
     notes: Notes = []
-    made = read(known.options, dict(_option(option) for option in options), (), notes)
+    made = read(known.options, dict(pair(option) for option in options), (), notes)
     if notes:
         raise Failed("; ".join(f"option {spell(at)}: {what}" for at, what in notes))
     return known.make(device, made)
 
 
-def _option(text: str) -> tuple[str, Any]:
+def pair(text: str) -> tuple[str, Any]:
+    """KEY=VALUE, the value as in TOML, or a plain text. Raises ``Failed``."""
     key, given, value = text.partition("=")
     if not given:
-        raise Failed(f"option {text!r}: expected KEY=VALUE")
+        raise Failed(f"{text!r}: expected KEY=VALUE")
     try:
         return key, tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:

@@ -1,0 +1,82 @@
+"""``novamas play``: a table without devices. Readings and commands in, events out, one JSON object on a line."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from controller.cli import Failed
+from controller.cli.decode import pair
+from controller.games.game import Rejected
+from controller.notation import read_input, write
+from controller.table import Table
+from controller.times import utc
+
+HELP = "play a game: readings and commands in as JSON lines, events out"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """GAME --decree D [SCRIPT] [--set KEY=VALUE ...]."""
+    parser.add_argument("game", metavar="GAME", help="a name that `novamas games` lists")
+    parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a file of inputs, one a line (default: standard input)")
+    add_rules(parser)
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """The arguments under which a game is played."""
+    parser.add_argument("--decree", required=True, help="the decree that the table plays under, e.g. ARA02")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the table; may be repeated")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Events to stdout. Refused commands and bad lines to stderr; 1 if there was a bad line."""
+    table = make_table("play", arguments.game, arguments.decree, arguments.set)
+    if arguments.script in (None, "-"):
+        return play(table, sys.stdin.buffer, "standard input")
+    with _opened(arguments.script) as lines:
+        return play(table, lines, arguments.script)
+
+
+def play(table: Table, lines: Iterable[bytes], name: str) -> int:
+    """Take each line, and go on after those that cannot be taken. A line that is empty or begins with ``#`` is none."""
+    bad = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith(b"#"):
+            continue
+        try:
+            given = read_input(line)
+            time = utc(given.at)
+        except (ValueError, RecursionError) as error:
+            bad += 1
+            print(f"{name}:{number}: {error}", file=sys.stderr, flush=True)
+            continue
+        try:
+            events = table.take(given, time, round(given.at * 1e9))
+        except Rejected as refusal:
+            print(f"{name}:{number}: refused: {refusal}", file=sys.stderr, flush=True)
+            continue
+        for event in events:
+            print(write(event).decode(), flush=True)
+    return 1 if bad else 0
+
+
+def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Table:
+    """A table of that name, without a site. Raises ``Failed``."""
+    from controller.games.games import make_game
+
+    try:
+        game = make_game(game_id, decree, dict(pair(text) for text in settings))
+    except (ValueError, KeyError) as error:
+        raise Failed(str(error.args[0] if error.args else error)) from error
+    return Table(site="local", id=name, game_id=game_id, decree=decree, game=game, boot=name, simulated=False)
+
+
+def _opened(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise Failed(f"{path}: {error.strerror}") from error

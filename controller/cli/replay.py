@@ -1,0 +1,114 @@
+"""``novamas replay``: what a table makes of recordings. Their times are the clock, so the same files give the same events."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from controller.cli import Failed
+from controller.cli.decode import decode, make_codec
+from controller.cli.play import add_rules, make_table
+from controller.commands import SessionOpen
+from controller.games.game import Rejected
+from controller.notation import Input, write
+from controller.table import Table
+from controller.times import utc
+from devices.recording import Chunk, Recording, RecordingError, read_recording
+from devices.watch import CodecDefect, Watch
+
+HELP = "print the events that recordings of a device lead to, as JSON lines"
+
+_TOLD = {
+    "round.result": "results",
+    "round.unresolved": "unresolved",
+    "round.void": "void",
+    "irregularity": "irregularities",
+    "data.late": "late bursts",
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """RECORDING... --driver D --game G --decree D."""
+    parser.add_argument("recording", nargs="+", type=Path, metavar="RECORDING", help="files of one device, in any order")
+    parser.add_argument("--driver", required=True, help="a name that `novamas devices` lists")
+    parser.add_argument("--game", required=True, help="a name that `novamas games` lists")
+    add_rules(parser)
+    parser.add_argument("--device", default="device", help="the name to put in the events (default: device)")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the driver; may be repeated"
+    )
+    parser.add_argument(
+        "--stale-after", type=float, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
+    )
+    parser.add_argument("--no-session", action="store_true", help="do not open a session at the first line")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Events to stdout; skipped lines and a summary to stderr."""
+    table = make_table("replay", arguments.game, arguments.decree, arguments.set)
+    codec = make_codec(arguments.driver, arguments.device, arguments.option)
+    recordings = _read(arguments.recording)
+    start = recordings[0][1].start
+    said: Counter[str] = Counter()
+    inputs = decode(Watch(codec, arguments.device, arguments.stale_after), _chunks(recordings))
+    try:
+        if not arguments.no_session:
+            _take(table, SessionOpen(at=0.0, by="replay", role="inspector"), start, said)
+        for reading in inputs:
+            _take(table, reading, start, said)
+    except CodecDefect as error:
+        raise Failed(f"driver {arguments.driver}: {error}, given {error.data!r}") from error
+    skipped = sum(len(recording.problems) for _, recording in recordings)
+    counts = [f"{said[kind]} {name}" for kind, name in _TOLD.items()]
+    counts.insert(4, f"{codec.counters.damaged} damaged lines")
+    print(", ".join([*counts, f"{skipped} lines that are no recording"]), file=sys.stderr)
+    return 0
+
+
+def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
+    try:
+        events = table.take(given, utc(start + given.at), round(given.at * 1e9))
+    except Rejected as refusal:
+        raise Failed(f"the session cannot be opened: {refusal}; try --no-session") from refusal
+    for event in events:
+        line = write(event).decode()
+        said[str(event.__struct_config__.tag)] += 1
+        print(line)
+
+
+def _read(paths: list[Path]) -> list[tuple[Path, Recording]]:
+    """The recordings in the order of their beginnings. Raises ``Failed``."""
+    recordings: list[tuple[Path, Recording]] = []
+    for path in paths:
+        try:
+            recording = read_recording(path)
+        except RecordingError as error:
+            raise Failed(str(error)) from error
+        for problem in recording.problems:
+            print(f"{path}:{problem.line}: {problem.what}", file=sys.stderr)
+        if not recording.chunks:
+            raise Failed(f"{path}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
+        recordings.append((path, recording))
+    return sorted(recordings, key=lambda each: each[1].start)
+
+
+def _chunks(recordings: list[tuple[Path, Recording]]) -> Iterator[Chunk]:
+    """All chunks, counted from the beginning of the first recording, with progress on the terminal. Raises ``Failed``."""
+    total, done, shown, latest = sum(len(recording) for _, recording in recordings), 0, -1, 0.0
+    progress = sys.stderr.isatty() and not sys.stdout.isatty()
+    for path, recording in recordings:
+        offset = round(recording.start - recordings[0][1].start, 6)
+        if offset < latest:
+            raise Failed(f"{path}: begins before the recording before it ends; replay them one by one")
+        for chunk in recording:
+            done += 1
+            if progress and (percent := 100 * done // total) != shown:
+                shown = percent
+                print(f"\r{percent} %" if done < total else "\r     \r", end="", file=sys.stderr, flush=True)
+            latest = round(offset + chunk.at, 6)
+            yield replace(chunk, at=latest)
