@@ -1,0 +1,163 @@
+"""``python -m subscribers.display``: one table on a terminal, or its events as JSON lines, from MQTT alone."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.live import Live
+
+from controller.topics import Topics
+from subscribers.feed import Linked, Said, check_broker, table_feed
+from subscribers.screen import Trouble, picture
+from subscribers.table_view import TableView
+
+QUIET = 30.0
+"""Seconds without any word from the daemon after which the picture is marked as old."""
+LINGER = 2.0
+"""Seconds that the last picture stays on a terminal when the rounds are over."""
+
+
+class Display:
+    """One table as far as we have heard. ``rounds``: enough after so many results."""
+
+    def __init__(self, table: str, rounds: int | None = None) -> None:
+        self.view = TableView(table)
+        self._rounds = rounds
+        self._linked = Linked(up=False)
+        self._nodes: dict[str, bool] = {}
+        self._heard = time.monotonic()
+
+    @property
+    def done(self) -> bool:
+        """All rounds that were asked for have been seen."""
+        return self._rounds is not None and self.view.results >= self._rounds
+
+    def take(self, message: Said | Linked) -> bytes | None:
+        """Take one message. Gives the event that was new, as it came. What is no JSON object is passed over, loudly."""
+        if isinstance(message, Linked):
+            self._linked = message
+            self._nodes.clear()
+            return None
+        try:
+            fields = msgspec.json.decode(message.body, type=dict[str, object]) if message.body else None
+        except ValueError as error:
+            print(f"display: {message.what}: no JSON object: {error}", file=sys.stderr)  # noqa: T201
+            return None
+        self._heard = time.monotonic()
+        if message.what == "event":
+            return message.body if fields and self.view.event(fields) else None
+        if message.what.startswith("node/"):
+            _, node, leaf = message.what.split("/", 2)
+            if leaf == "status":
+                self._nodes[node] = bool(fields and (fields.get("online") or fields.get("status") == "online"))
+        else:
+            self.view.retained(message.what, fields)
+        return None
+
+    def trouble(self) -> Trouble:
+        """Why the picture may be old."""
+        if not self._linked.up:
+            return Trouble("NO CONNECTION TO THE BROKER")
+        if self._nodes and not any(self._nodes.values()):
+            return Trouble("THE DAEMON IS OFFLINE")
+        if not self._nodes:
+            return Trouble("NO DAEMON AT THIS SITE YET")
+        quiet = time.monotonic() - self._heard
+        return Trouble(f"NOTHING HEARD FOR {quiet:.0f} S") if quiet > QUIET else Trouble()
+
+
+async def watch(display: Display, arguments: argparse.Namespace, stop: asyncio.Event) -> None:
+    """Show or print until all rounds are seen, or until we are told to stop."""
+    console = Console()
+    drawing = sys.stdout.isatty() and not arguments.json
+    screen = Live(console=console, screen=True, auto_refresh=False) if drawing else contextlib.nullcontext()
+
+    async def read() -> None:
+        topics = Topics(arguments.site, arguments.simulated)
+        async with contextlib.aclosing(table_feed(arguments.broker, topics, arguments.table)) as feed:
+            async for message in feed:
+                event = display.take(message)
+                if isinstance(message, Linked) and message.up and arguments.ready:
+                    _touch(arguments.ready)
+                if event is not None and not drawing:
+                    sys.stdout.write(event.decode("utf-8") + "\n")
+                    sys.stdout.flush()
+                if display.done:
+                    return
+
+    with screen as live:
+        reading = asyncio.create_task(read())
+        stopping = asyncio.create_task(stop.wait())
+        while not reading.done() and not stopping.done():
+            if live is not None:
+                live.update(picture(display.view, display.trouble(), console.width), refresh=True)
+            await asyncio.wait({reading, stopping}, timeout=0.25 if drawing else None, return_when=asyncio.FIRST_COMPLETED)
+        if live is not None and reading.done():
+            live.update(picture(display.view, display.trouble(), console.width), refresh=True)
+            await asyncio.wait({stopping}, timeout=LINGER)
+        for task in (reading, stopping):
+            task.cancel()
+        await asyncio.wait({reading, stopping})
+    if not reading.cancelled():
+        reading.result()
+
+
+def _touch(path: str) -> None:
+    Path(path).touch()
+
+
+def screenshot(display: Display, path: Path, width: int = 100, height: int = 30) -> None:
+    """The picture as it stands, as an SVG."""
+    console = Console(record=True, width=width, height=height, file=StringIO(), force_terminal=True, color_system="truecolor")
+    console.print(picture(display.view, display.trouble(), width), height=height)
+    console.save_svg(str(path), title=f"novamas: {display.view.table}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m subscribers.display", description=__doc__)
+    parser.add_argument("--broker", default="mqtt://127.0.0.1:1883", metavar="mqtt://HOST:PORT")
+    parser.add_argument("--site", required=True)
+    parser.add_argument("--table", required=True)
+    parser.add_argument("--simulated", action="store_true", help="a simulated table: they live under topics of their own")
+    parser.add_argument("--json", action="store_true", help="print events as JSON lines, as is done without a terminal")
+    parser.add_argument("--rounds", type=int, help="end after so many results")
+    parser.add_argument("--ready", metavar="FILE", help="make this file as soon as we are subscribed")
+    parser.add_argument("--screenshot", metavar="FILE.svg", help="leave the last picture as an SVG")
+    return parser
+
+
+async def _run(arguments: argparse.Namespace) -> int:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    display = Display(arguments.table, arguments.rounds)
+    try:
+        await watch(display, arguments, stop)
+    except BrokenPipeError:  # the reader of our output went away; that is its right
+        sys.stderr.close()
+        return 0
+    if arguments.screenshot:
+        screenshot(display, Path(arguments.screenshot))
+    return 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Watch one table. Gives the exit code."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if wrong := check_broker(arguments.broker):
+        parser.error(f"--broker {wrong}")
+    return asyncio.run(_run(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

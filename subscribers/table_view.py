@@ -1,0 +1,256 @@
+"""What a subscriber knows of one table: a fold over its MQTT messages, without clock and without I/O.
+
+Retained topics say where the table stands; events say what happens. Both are taken as JSON objects, and a field or an
+event that is not known here is passed over, so that a display outlives a newer daemon.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+
+Fields = dict[str, Any]
+Colour = Literal["red", "black", "green"]
+SPINS = 15
+"""Spins that are shown."""
+NOTES = 12
+"""Irregularities and void spins that are kept to be shown."""
+
+PHASES = {
+    "closed": "table closed",
+    "idle": "waiting for the wheel",
+    "bets_open": "place your bets",
+    "ball_in_rim": "ball in the rim",
+    "no_more_bets": "no more bets",
+    "settled": "result",
+    "void": "null spin",
+    "unresolved": "result unresolved",
+}
+"""What is shown where the decree words no call: the field's English."""
+
+
+class Spin(msgspec.Struct, kw_only=True):
+    """The outcome of one round. ``number`` of an unresolved one is a candidate."""
+
+    round: int
+    kind: Literal["result", "void", "unresolved"]
+    number: str | None = None
+    colour: Colour | None = None
+    chances: tuple[str, ...] = ()
+    law: str | None = None
+    corrected: bool = False
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that an inspector would want to see: what, in which round, and where the decree speaks of it."""
+
+    round: int
+    what: str
+    law: str = ""
+    article: str = ""
+    asks: tuple[str, ...] = ()
+
+
+class TableView:
+    """One table. ``results`` counts the ``round.result`` events seen; ``missed`` the events that were not."""
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        self.info: Fields = {}
+        self.state: Fields = {}
+        self.phase = "closed"
+        self.calls: tuple[str, ...] = ()
+        self.session = 0
+        self.round = 0
+        self.spins: deque[Spin] = deque(maxlen=SPINS)
+        self.notes: deque[Note] = deque(maxlen=NOTES)
+        self.alerts: dict[str, Fields] = {}
+        self.results = 0
+        self.missed = 0
+        self._seen: dict[str, int] = {}
+
+    @property
+    def last(self) -> Spin | None:
+        """The last spin with a number that counts."""
+        return next((spin for spin in reversed(self.spins) if spin.kind == "result"), None)
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The commands one of which the round in hand waits for."""
+        waits = self.state.get("status") == "waiting"
+        return next((note.asks for note in reversed(self.notes) if note.asks), ()) if waits else ()
+
+    def event(self, fields: Fields) -> bool:
+        """Take one event. False: it was seen before, by (table, boot, seq), and was passed over."""
+        boot, seq = str(fields.get("boot", "")), int(fields.get("seq", 0))
+        last = self._seen.get(boot)
+        if last is not None:
+            if seq <= last:
+                return False
+            self.missed += seq - last - 1
+        self._seen[boot] = seq
+        self.session = fields.get("session", self.session)
+        handle = _EVENTS.get(str(fields.get("type")))
+        if handle is not None:
+            handle(self, fields)
+        return True
+
+    def retained(self, leaf: str, body: Fields | None) -> None:
+        """Take what a retained topic holds; ``None`` where it was cleared."""
+        if leaf == "info":
+            self.info = body or {}
+        elif leaf == "state":
+            self._take_state(body or {})
+        elif leaf == "history":
+            self._take_history(body or {})
+        elif leaf.startswith("alert/"):
+            alert = leaf.removeprefix("alert/")
+            if body:
+                self.alerts[alert] = body
+            else:
+                self.alerts.pop(alert, None)
+
+    def put(self, spin: Spin) -> None:
+        """Add the outcome of a round, or put it in the place of an earlier one of the same round."""
+        for index, earlier in enumerate(self.spins):
+            if earlier.round == spin.round:
+                self.spins[index] = spin
+                return
+        self.spins.append(spin)
+
+    def note(self, fields: Fields, what: str) -> None:
+        """Keep something irregular."""
+        self.notes.append(
+            Note(
+                round=fields.get("round", 0),
+                what=what.replace("_", " "),
+                law=str(fields.get("law") or ""),
+                article=str(fields.get("article") or ""),
+                asks=tuple(fields.get("asks", ())),
+            )
+        )
+
+    def enter(self, phase: str, fields: Fields) -> None:
+        """A phase of the round begins, with what is called at the table."""
+        self.phase = phase
+        self.calls = tuple((fields.get("announcement") or {}).values())
+        self.round = fields.get("round", self.round)
+
+    def _take_state(self, state: Fields) -> None:
+        self.state = state
+        shown = state.get("shown") or {}
+        self.session = shown.get("session") or self.session
+        self.round = shown.get("round") or self.round
+        if shown.get("open") is False or state.get("status") == "closed":
+            self.phase, self.calls = "closed", ()
+        elif not self._seen and shown.get("phase"):  # before the first event this is all that is known
+            self.phase = str(shown["phase"])
+
+    def _take_history(self, history: Fields) -> None:
+        """The latest results as the table has them: they settle what events were missed."""
+        fresh = [_from_history(fields) for fields in history.get("results", [])]
+        known = {spin.round: spin for spin in self.spins}
+        self.spins = deque((known.get(spin.round, spin) if spin.kind != "result" else spin for spin in fresh), maxlen=SPINS)
+
+
+def _from_history(fields: Fields) -> Spin:
+    kind: Literal["result", "void", "unresolved"] = fields.get("kind", "result")
+    number = fields.get("number") if kind == "result" else fields.get("candidate")
+    return Spin(
+        round=fields.get("round", 0),
+        kind=kind,
+        number=None if number is None else str(number),
+        colour=_colour(fields, number),
+        chances=_chances(fields),
+        law=fields.get("law") or fields.get("article"),
+        corrected=bool(fields.get("corrected")),
+    )
+
+
+def _colour(fields: Fields, number: object) -> Colour | None:
+    """The colour that the table gives; a number without one is a zero."""
+    if number is None:
+        return None
+    if "colour" in fields:
+        return fields["colour"] or "green"
+    return "green" if not str(number).strip("0") else None
+
+
+def _chances(fields: Fields) -> tuple[str, ...]:
+    words = [str(fields[name]) for name in ("colour", "parity", "half") if fields.get(name)]
+    words += [f"{name} {fields[name]}" for name in ("dozen", "column") if fields.get(name)]
+    return tuple(words)
+
+
+def _result(view: TableView, fields: Fields, corrected: bool = False) -> None:
+    view.put(
+        Spin(
+            round=fields.get("round", 0),
+            kind="result",
+            number=str(fields.get("number")),
+            colour=_colour(fields, fields.get("number")),
+            chances=_chances(fields),
+            corrected=corrected,
+        )
+    )
+
+
+def _round_result(view: TableView, fields: Fields) -> None:
+    view.results += 1
+    view.enter("settled", fields)
+    _result(view, fields)
+
+
+def _corrected(view: TableView, fields: Fields) -> None:
+    _result(view, fields, corrected=True)
+    view.note(fields, f"{fields.get('was')} corrected to {fields.get('number')} by {fields.get('by')}")
+
+
+def _void(view: TableView, fields: Fields) -> None:
+    view.enter("void", fields)
+    view.put(Spin(round=fields.get("round", 0), kind="void", law=fields.get("law")))
+    view.note(fields, f"null: {fields.get('reason')}")
+
+
+def _unresolved(view: TableView, fields: Fields) -> None:
+    view.enter("unresolved", fields)
+    candidate = fields.get("candidate")
+    number = None if candidate is None else str(candidate)
+    view.put(Spin(round=fields.get("round", 0), kind="unresolved", number=number, colour=_colour(fields, candidate)))
+    view.note(fields, f"unresolved: {fields.get('why')}")
+
+
+def _session_closed(view: TableView, fields: Fields) -> None:
+    view.enter("closed", fields)
+
+
+def _session_opened(view: TableView, fields: Fields) -> None:
+    view.enter("idle", {**fields, "round": 0})
+    view.spins.clear()
+    view.notes.clear()
+
+
+def _raised(view: TableView, fields: Fields) -> None:
+    view.alerts.setdefault(str(fields.get("alert")), fields)
+
+
+def _cleared(view: TableView, fields: Fields) -> None:
+    view.alerts.pop(str(fields.get("alert")), None)
+
+
+_EVENTS: dict[str, Callable[[TableView, Fields], None]] = {
+    "session.opened": _session_opened,
+    "session.closed": _session_closed,
+    "round.opened": lambda view, fields: view.enter("bets_open", fields),
+    "bets.closed": lambda view, fields: view.enter("no_more_bets", fields),
+    "round.result": _round_result,
+    "round.void": _void,
+    "round.unresolved": _unresolved,
+    "result.corrected": _corrected,
+    "irregularity": lambda view, fields: view.note(fields, str(fields.get("what"))),
+    "alert.raised": _raised,
+    "alert.cleared": _cleared,
+}
