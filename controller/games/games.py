@@ -1,0 +1,57 @@
+"""The games there are: one line per game. A module is imported only when its game is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, get_args
+
+import msgspec
+
+from controller.games.game import Game
+from controller.rulebook import Doubt, rulebook
+
+GAMES: Mapping[str, str] = {
+    "roulette-french": "controller.games.roulette:RouletteGame controller.games.roulette_settings:RouletteSettings",
+    "roulette-american": "controller.games.roulette:RouletteGame controller.games.roulette_settings:RouletteSettings",
+}
+"""Game id -> ``"module:Game module:Settings"``."""
+
+
+def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
+    """A game under a decree. The settings of the site go before the rulebook's defaults, and those before our own.
+
+    Raises ``ValueError`` that says what is wrong: an unknown game or decree, a game that the decree does not have, a
+    setting that there is not, or a value that it may not have.
+    """
+    if game_id not in GAMES:
+        raise ValueError(f"no game {game_id!r}; there are: {', '.join(sorted(GAMES))}")
+    try:
+        book = getattr(rulebook(decree), game_id.replace("-", "_"))
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+    if book is None:
+        raise ValueError(f"{decree} does not have the game {game_id!r}")
+    game, settings_type = (_find(name) for name in GAMES[game_id].split())
+    doubts: dict[str, Doubt] = book.doubts
+    stated = {name: doubt.default for name, doubt in doubts.items()} | dict(settings)
+    made: Game = game(book, _settings(settings_type, stated))
+    return made
+
+
+def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Struct:
+    types = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    for name, value in stated.items():
+        if name not in types:
+            raise ValueError(f"no setting {name!r}; there are: {', '.join(types)}")
+        try:
+            msgspec.convert(value, types[name])
+        except msgspec.ValidationError as error:
+            allowed = ", ".join(repr(choice) for choice in get_args(types[name]) if isinstance(choice, str))
+            raise ValueError(f"{name} = {value!r}: {f'it may be {allowed}' if allowed else error}") from None
+    return msgspec.convert(stated, kind)
+
+
+def _find(name: str) -> Any:
+    module, attribute = name.split(":")
+    return getattr(import_module(module), attribute)

@@ -1,0 +1,240 @@
+"""What a roulette table makes of its wheel's readings.
+
+Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved, and a person decides.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.games.roulette_settings import BREACHES
+from controller.games.roulette_state import Entry, Hand
+from controller.games.roulette_turn import DECISIONS, Turn, frames_of
+from devices.readings import AnyReading, Phase, Reading, WheelFault, WheelNumber, WheelPhase
+
+STARTING: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")
+"""The wheel has done with whatever it did before."""
+
+
+def take_phase(turn: Turn, given: WheelPhase) -> None:
+    """The wheel says what it is doing."""
+    if given.late:
+        take_silence(turn, given)
+        return
+    was = turn.state
+    fresh = (given.phase, given.spin) != (was.phase, was.spin)
+    turn.change(phase=given.phase, spin=given.spin)
+    if not was.open:
+        if fresh and given.phase not in STARTING:
+            _moved_after_close(turn, given)
+        return
+    if turn.settings.phases == "person":
+        if given.phase == "ball_in_rim" and was.hand:
+            _launched(turn, was.hand, given)
+        return
+    if fresh and (given.phase in STARTING or was.phase in STARTING or given.spin != was.spin):
+        turn.change(spent=False)
+    _follow(turn, given.spin, given)
+    if given.phase in STARTING:
+        _starting(turn, given, fresh=fresh)
+    elif given.phase == "ball_in_rim" and (hand := _hand(turn, given)):
+        _launched(turn, hand, given)
+    elif given.phase == "no_more_bets" and (hand := _hand(turn, given)) and not hand.closed:
+        if not (hand.launched or hand.relaunch or turn.state.gap):
+            turn.irregular("phase_skipped", turn.book.laws["phase_skipped"], given=given, detail="ball_in_rim")
+        turn.close_bets(frames_of(given))
+    if given.rpm == 0 and given.phase in ("ball_in_rim", "no_more_bets") and "cylinder_stopped" in turn.book.void:
+        turn.breach("cylinder_stopped", given)
+
+
+def take_number(turn: Turn, given: WheelNumber) -> None:
+    """The wheel says where the ball lies: a result only if a round is in hand, its bets are closed and nothing is in doubt."""
+    if not turn.state.open:
+        turn.irregular("movement_after_close", turn.book.laws["movement_after_close"], given=given, detail=f"number {given.number}")
+        turn.raise_alert("movement_after_close", given)
+    elif given.late:
+        _late_number(turn, given)
+    elif not _known(turn, given):
+        _follow(turn, given.spin, given)
+        if (hand := _hand_for_number(turn)) and hand.landed is None:
+            _live_number(turn, hand, given)
+
+
+def take_fault(turn: Turn, given: WheelFault) -> None:
+    """The wheel complains, or does so no longer."""
+    others = tuple(fault for fault in turn.state.faults if fault != given.fault)
+    if not given.active:
+        turn.change(faults=others)
+        turn.clear_alert(given.fault)
+        return
+    turn.change(faults=(*others, given.fault))
+    hand = turn.state.hand
+    if given.fault == "failed_launch" or (given.fault in BREACHES and hand and hand.launched):
+        turn.breach(given.fault, given)
+    elif given.fault not in BREACHES:
+        turn.raise_alert(given.fault, given, detail=given.detail)
+        if given.fault == "number_changed" and turn.state.open:
+            asks = ("result.correct",)
+            turn.irregular("number_changed", turn.book.laws["number_changed"], given=given, asks=asks, detail=given.detail)
+        if given.fault == "number_unknown" and hand:
+            turn.irregular("number_invalid", turn.book.laws["number_invalid"], given=given, asks=DECISIONS, detail=given.detail)
+            turn.unresolved(replace(hand, frames=hand.frames + frames_of(given)), "number_unknown")
+
+
+def take_silence(turn: Turn, _given: AnyReading) -> None:
+    """The device was not heard for a while: what it did then is unknown, and so is the rotor's last direction."""
+    turn.change(gap=True, spent=False, rotor=None)
+
+
+# Phases
+
+
+def _starting(turn: Turn, given: WheelPhase, *, fresh: bool) -> None:
+    hand = turn.state.hand
+    if hand and (hand.launched or hand.closed):
+        _lost(turn, given)
+    opens = given.phase == "bets_open" and turn.state.hand is None and (fresh or not turn.state.spent)
+    turn.change(gap=False)
+    if opens:
+        turn.open_bets(given.spin, frames_of(given))
+
+
+def _hand(turn: Turn, given: WheelPhase) -> Hand | None:
+    """The round in hand, or the next one if the wheel plays it though its opening was not seen; None for a spin that is spent."""
+    state = turn.state
+    if state.hand is None and not state.spent:
+        if given.phase == "ball_in_rim":
+            turn.open_bets(given.spin)
+        else:
+            turn.begin(given.spin)
+        if not state.gap:
+            turn.irregular("phase_skipped", turn.book.laws["phase_skipped"], given=given, detail="bets_open")
+    return turn.state.hand
+
+
+def _launched(turn: Turn, hand: Hand, given: WheelPhase) -> None:
+    """The ball runs in the rim: the rotor must turn against its direction at the launch before, the ball against the rotor."""
+    if not hand.launched:
+        before = turn.state.rotor
+        turn.change_hand(launched=True, frames=hand.frames + frames_of(given), rotor_before=before)
+        turn.change(rotor=given.direction)
+        if before is not None and given.direction == before:
+            turn.breach("rotor_not_reversed", given)
+    if "ball_with_rotor" in turn.state.faults:
+        turn.breach("ball_with_rotor", given)
+
+
+def _follow(turn: Turn, spin: int | None, given: Reading) -> None:
+    """The wheel counts another spin than the round in hand: it never played that one, or its end was not seen."""
+    hand = turn.state.hand
+    if hand is None or spin is None or spin == hand.spin:
+        return
+    if hand.spin is None or not (hand.launched or hand.closed or turn.state.gap):
+        turn.change_hand(spin=spin)
+    else:
+        _lost(turn, given)
+
+
+def _lost(turn: Turn, given: Reading) -> None:
+    """The wheel went on, and the round in hand has no result."""
+    hand = turn.state.hand
+    assert hand is not None
+    if hand.landed is None and turn.state.gap:
+        turn.unresolved(hand, "silence")
+        return
+    if hand.landed is None and not hand.asks:
+        turn.irregular("phase_skipped", turn.book.laws["phase_skipped"], given=given, asks=DECISIONS, detail="settled")
+    turn.unresolved(hand, "undecided", hand.landed)
+
+
+def _moved_after_close(turn: Turn, given: WheelPhase) -> None:
+    if "movement_after_close" not in turn.state.alerts:
+        turn.irregular("movement_after_close", turn.book.laws["movement_after_close"], given=given, detail=given.phase)
+        turn.raise_alert("movement_after_close", given)
+
+
+# Numbers
+
+
+def _known(turn: Turn, given: WheelNumber) -> bool:
+    """Whether this is the spin whose result was the last one published, said again."""
+    hand, last = turn.state.hand, turn.state.entries[-1:]
+    if given.spin is None or (hand and hand.spin == given.spin):
+        return False
+    return any(entry.spin == given.spin and entry.kind == "result" for entry in last)
+
+
+def _hand_for_number(turn: Turn) -> Hand | None:
+    """The round that a live number belongs to; None where the ball was put back, or the spin is spent."""
+    state = turn.state
+    if state.hand is None and not (state.relaunch if turn.settings.phases == "person" else state.spent):
+        return turn.begin(state.spin)
+    return state.hand
+
+
+def _live_number(turn: Turn, hand: Hand, given: WheelNumber) -> None:
+    book, gap, number = turn.book, turn.state.gap, given.number
+    put_back = hand.relaunch and not hand.launched and not gap
+    if put_back and number == turn.state.tally().number:
+        return
+    hand = replace(hand, frames=hand.frames + frames_of(given))
+    turn.change(hand=hand)
+    if not turn.is_pocket(number):
+        _number_invalid(turn, given)
+        turn.unresolved(hand, "number_unknown")
+        return
+    turn.clear_alert("number_invalid")
+    if given.conflict is not None:
+        detail = f"{number} and {given.conflict}"
+        turn.irregular("witnesses_disagree", book.laws["witnesses_disagree"], given=given, asks=DECISIONS, detail=detail)
+        turn.unresolved(hand, "witnesses_disagree", number)
+    elif put_back:
+        turn.irregular("no_launch", book.laws["no_launch"], given=given, asks=DECISIONS)
+        turn.unresolved(hand, "no_launch", number)
+    elif hand.relaunch and not hand.launched:
+        turn.unresolved(hand, "silence", number)
+    elif not hand.closed and not gap:
+        turn.irregular("before_no_more_bets", book.laws["before_no_more_bets"], given=given, asks=DECISIONS)
+        turn.unresolved(hand, "before_no_more_bets", number)
+    else:
+        if not hand.closed:
+            turn.close_bets(unobserved=True)
+        if hand.asks:
+            turn.change_hand(landed=number)
+        else:
+            turn.result(hand, number, confirmed_by=hand.stands)
+            turn.change(gap=False)
+
+
+def _late_number(turn: Turn, given: WheelNumber) -> None:
+    """A number that is known only after a silence: a candidate for its spin's round, which nobody saw to its end."""
+    of = _round_of_late(turn, given)
+    if of is not None:
+        of = replace(of, frames=of.frames + frames_of(given))
+        if not turn.is_pocket(given.number):
+            _number_invalid(turn, given)
+            turn.unresolved(of, "number_unknown")
+        else:
+            turn.unresolved(of, "silence" if given.conflict is None else "witnesses_disagree", given.number)
+
+
+def _round_of_late(turn: Turn, given: WheelNumber) -> Hand | Entry | None:
+    hand, last, gap = turn.state.hand, turn.state.entries[-1:], turn.state.gap
+    if hand and (given.spin is None or hand.spin in (None, given.spin)):
+        take_silence(turn, given)
+        return None if hand.landed is not None else hand
+    if last and given.spin is not None and last[0].spin == given.spin and last[0].kind != "void":
+        return last[0] if last[0].kind == "unresolved" and last[0].candidate is None else None
+    if hand and not gap:  # opened and seen since the silence: the number is of a spin before it
+        return turn.aside(given.spin)
+    if hand:
+        turn.unresolved(hand, "silence")
+    lost = turn.begin(given.spin)
+    take_silence(turn, given)
+    return lost
+
+
+def _number_invalid(turn: Turn, given: WheelNumber) -> None:
+    detail = f"number {given.number}"
+    turn.irregular("number_invalid", turn.book.laws["number_invalid"], given=given, asks=DECISIONS, detail=detail)
+    turn.raise_alert("number_invalid", given, detail=detail)

@@ -1,0 +1,251 @@
+"""One step of a roulette table: the moves that readings and commands are made of.
+
+Each move changes the state and says its event in one go, so that the two cannot part.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeGuard
+
+from msgspec.structs import replace
+
+from controller.commands import Command, VoidReason
+from controller.events import (
+    AlertCleared,
+    AlertRaised,
+    AnyEvent,
+    BetsClosed,
+    Frame,
+    Irregularity,
+    LastRounds,
+    LimitChanged,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
+from controller.games.roulette_chances import chances
+from controller.games.roulette_settings import BREACHES, Policy, RouletteSettings
+from controller.games.roulette_state import Entry, Hand, State
+from controller.rulebook import Law, Roulette
+from devices.readings import Number, Reading
+
+DECISIONS = ("round.confirm", "round.void")
+"""What a person may say of a round that the machine must not decide."""
+
+Why = Literal["silence", "witnesses_disagree", "number_unknown", "before_no_more_bets", "no_launch", "undecided"]
+
+
+class Turn:
+    """The state as it becomes, and the events said on the way."""
+
+    def __init__(self, book: Roulette, settings: RouletteSettings, state: State) -> None:
+        self.book = book
+        self.settings = settings
+        self.state = state
+        self.events: list[AnyEvent] = []
+
+    def say(self, event: AnyEvent) -> None:
+        """Add an event; it belongs to the session."""
+        self.events.append(replace(event, session=self.state.session))
+
+    def change(self, **fields: Any) -> None:
+        """Change the state."""
+        self.state = replace(self.state, **fields)
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        assert self.state.hand is not None
+        self.change(hand=replace(self.state.hand, **fields))
+
+    @property
+    def bets_open_at_wheel(self) -> bool:
+        """Whether the wheel, if it is the one to say so, has bets open and no round is in hand."""
+        state = self.state
+        return self.settings.phases == "device" and state.open and state.phase == "bets_open" and state.hand is None
+
+    def is_pocket(self, number: Number | None) -> TypeGuard[int]:
+        """Whether the wheel has this number. No decree has a double zero."""
+        return isinstance(number, int) and 0 <= number < self.book.pockets
+
+    # The course of a round
+
+    def begin(self, spin: int | None) -> Hand:
+        """Take the next round in hand, without a word: its bets opened where we could not see it."""
+        number = self.state.round + 1
+        last = self.state.left("close") == 1
+        hand = Hand(round=number, spin=spin, relaunch=self.state.relaunch, last=last)
+        self.change(round=number, hand=hand, relaunch=False, spent=False)
+        return hand
+
+    def aside(self, spin: int | None) -> Hand:
+        """A round that was over before anybody knew of it, while another is in hand."""
+        self.change(round=self.state.round + 1)
+        return Hand(round=self.state.round, spin=spin)
+
+    def open_bets(self, spin: int | None, frames: tuple[Frame, ...] = (), by: str | None = None) -> None:
+        """Bets are open for the next round."""
+        hand = self.begin(spin)
+        self.change_hand(frames=frames)
+        self.say(
+            RoundOpened(
+                round=hand.round,
+                spin=spin,
+                by=by,
+                relaunch=hand.relaunch,
+                last_number=self.state.tally().number,
+                last_of_session=hand.last,
+                announcement=self.book.announcements.get("relaunch" if hand.relaunch else "bets_open"),
+            )
+        )
+
+    def close_bets(self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False) -> None:
+        """No more bets."""
+        hand = self.state.hand
+        assert hand is not None
+        self.change_hand(closed=True, frames=hand.frames + frames)
+        self.say(
+            BetsClosed(
+                round=hand.round,
+                spin=hand.spin,
+                by=by,
+                unobserved=unobserved,
+                announcement=self.book.announcements.get("bets_closed"),
+            )
+        )
+
+    # Its outcome: a result, null, or unresolved
+
+    def result(self, of: Hand | Entry, number: int, confirmed_by: str | None = None) -> None:
+        """The ball lies definitively in a pocket, or a person stands for it."""
+        last = of.last or (self.state.left("close") == 1 and of.round == self.state.round)
+        self._record(Entry(round=of.round, kind="result", spin=of.spin, number=number, last=last))
+        own = chances(number, self.book)
+        self.say(
+            RoundResult(
+                round=of.round,
+                number=number,
+                spin=of.spin,
+                colour=own.colour,
+                parity=own.parity,
+                half=own.half,
+                dozen=own.dozen,
+                column=own.column,
+                zeros=self.state.tally(upto=of.round).zeros,
+                last_of_session=last,
+                frames=of.frames,
+                confirmed_by=confirmed_by,
+            )
+        )
+        if self.state.hand is None:
+            self.change(relaunch=False)
+        self._count_down(of.round)
+
+    def void(self, of: Hand | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The spin is null: no number, and the ball goes back into the last valid one before it is launched again."""
+        follows = self.state.hand is None or self.state.hand.round == of.round
+        if isinstance(of, Hand) and of.launched and self.settings.rotor_after_void == "ignored":
+            self.change(rotor=of.rotor_before)
+        self._record(Entry(round=of.round, kind="void", spin=of.spin, reason=reason, article=law.article, last=of.last))
+        if follows:
+            self.change(relaunch=of.round == self.state.round, gap=False)
+        self.say(
+            RoundVoid(
+                round=of.round,
+                reason=reason,
+                law=law.rule,
+                article=law.article,
+                last_number=self.state.tally(upto=of.round).number,
+                by=by.by if by else None,
+                role=by.role if by else None,
+                spin=of.spin,
+                announcement=self.book.announcements.get("void"),
+            )
+        )
+        if self.settings.last_rounds_count == "all":
+            self._count_down(of.round)
+        if self.state.relaunch and self.bets_open_at_wheel:
+            self.open_bets(self.state.spin)
+
+    def unresolved(self, of: Hand | Entry, why: Why, candidate: Number | None = None) -> None:
+        """The result is not known for certain; nobody invents it."""
+        entry = Entry(round=of.round, kind="unresolved", spin=of.spin, candidate=candidate, frames=of.frames, last=of.last)
+        self._record(entry)
+        self.say(RoundUnresolved(round=of.round, why=why, candidate=candidate, spin=of.spin, frames=of.frames))
+
+    def _record(self, entry: Entry) -> None:
+        hand = self.state.hand
+        self.state = self.state.with_entry(entry)
+        if hand is not None and hand.round == entry.round:
+            self.change(hand=None, spent=True)
+
+    def _count_down(self, number: int) -> None:
+        """One announced last ball fewer; after the last of them a new minimum holds."""
+        for each in self.state.countdowns:
+            if each.left == 0 or number < each.since:
+                continue
+            left = each.left - 1
+            done = left == 0 and each.purpose == "limit"
+            others = tuple(other for other in self.state.countdowns if other.purpose != each.purpose)
+            self.change(countdowns=others if done else (*others, replace(each, left=left)))
+            self.say(LastRounds(round=number, purpose=each.purpose, left=left))
+            if done and each.minimum is not None:
+                was = self.state.minimum
+                self.change(minimum=each.minimum)
+                self.say(LimitChanged(round=number, minimum=each.minimum, was=was, currency=self.state.currency))
+
+    # What is not as it should be
+
+    def irregular(
+        self, what: str, law: Law, *, given: Reading | None = None, asks: tuple[str, ...] = (), detail: str | None = None
+    ) -> None:
+        """Say what the decree does not allow or does not foresee, and where it stands."""
+        hand = self.state.hand
+        self.say(
+            Irregularity(
+                round=hand.round if hand else 0,
+                what=what,
+                law=law.rule,
+                article=law.article,
+                spin=hand.spin if hand else self.state.spin,
+                detail=detail,
+                asks=asks,
+                frames=frames_of(given),
+            )
+        )
+
+    def breach(self, what: str, given: Reading) -> None:
+        """A breach in the round in hand, told once: the table's policy says whether it waits for a person or is null."""
+        hand = self.state.hand
+        if hand is None or what in hand.said:
+            return
+        policy: Policy = getattr(self.settings, what)
+        breach = BREACHES[what]
+        null = self.book.void.get(breach.reason)
+        law = self.book.laws[breach.law] if breach.law else null
+        assert law is not None
+        asks = DECISIONS if policy == "ask" else ()
+        hand = replace(hand, said=(*hand.said, what), asks=hand.asks or asks)
+        self.change(hand=hand)
+        self.irregular(what, law, given=given, asks=asks)
+        if policy == "void":
+            self.void(hand, breach.reason, null or law)
+
+    def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
+        """Raise an alert, once until it is cleared."""
+        if what not in self.state.alerts:
+            self.change(alerts=(*self.state.alerts, what))
+            self.say(AlertRaised(alert=what, what=what, device=given.device or None if given else None, detail=detail))
+
+    def clear_alert(self, what: str) -> None:
+        """Clear an alert if it is raised."""
+        if what in self.state.alerts:
+            self.change(alerts=tuple(alert for alert in self.state.alerts if alert != what))
+            self.say(AlertCleared(alert=what))
+
+
+def frames_of(given: Reading | None) -> tuple[Frame, ...]:
+    """The frame behind a reading, as evidence."""
+    if given is None or given.frame is None:
+        return ()
+    return (Frame(at=given.at, frame=given.frame, device=given.device),)
