@@ -46,6 +46,7 @@ class Watch:
         self._stale_after = stale_after
         self._opened_before = False
         self._told: State = "connecting"
+        self._latest = float("-inf")  # the last time that was seen: what is told never goes back behind it
         self._quiet_since: float | None = None  # the last frame, or the opening; None while closed
         self._noise = 0  # bytes since then
         self._noise_began = 0.0
@@ -62,6 +63,7 @@ class Watch:
         if self._opened_before:
             self._codec.reconnected(now)
         self._opened_before = True
+        self._latest = max(self._latest, now)
         self.state = "connecting"
         self._quiet_from(now)
 
@@ -76,22 +78,25 @@ class Watch:
         """Everything that was due until ``now``, each with the time at which it was due. Raises :class:`CodecDefect`."""
         readings: list[AnyReading] = []
         while (due := self.deadline) is not None and due <= now:
+            self._latest = max(self._latest, due)
             if due == self._verdict_due():
-                readings.append(self._judge(due))
+                readings.append(self._judge(self._latest))
                 continue
-            self._hear(b"", due, readings)
+            self._hear(b"", self._latest, readings)
             if self._codec.deadline is not None and self._codec.deadline <= due:
                 break  # a codec that does not move on must not keep us here
+        self._latest = max(self._latest, now)
         return readings
 
     def lost(self, now: float, reason: str) -> list[AnyReading]:
-        """The link is closed, or could not be opened."""
+        """The link is closed, or could not be opened. Raises :class:`CodecDefect`, as :meth:`tick` does."""
+        readings = self.tick(now)
         self.state = "lost"
         self._quiet_since = None
-        if self._told == "lost":
-            return []
-        self._told = "lost"
-        return [LinkLost(at=now, device=self._device, reason=reason)]
+        if self._told != "lost":
+            self._told = "lost"
+            readings.append(LinkLost(at=now, device=self._device, reason=reason))
+        return readings
 
     def _hear(self, data: bytes, now: float, readings: list[AnyReading]) -> None:
         frames = self._codec.counters.frames

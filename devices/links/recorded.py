@@ -17,15 +17,15 @@ MOST_WAITING = 1024
 class RecordedLink:
     """A link whose chunks are written to a recording by a thread of its own, so that no disk can delay a byte.
 
-    A recording that fails never disturbs the link: ``report`` gets one line (in the recorder's thread), further chunks are
-    tried, and a remark in the recording tells how many are missing. ``clock`` gives the times between chunks.
+    A recording that fails never disturbs the link: ``report`` gets one line (in any thread), and None once it works again;
+    a remark in the recording tells how many chunks are missing. ``clock`` gives the times between chunks.
     """
 
     def __init__(
         self,
         link: Link,
         writer: RecordingWriter,
-        report: Callable[[str], None] = lambda _: None,
+        report: Callable[[str | None], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._link = link
@@ -76,10 +76,8 @@ class RecordedLink:
             try:
                 if self._missing:
                     self._writer.remark(f"{self._missing} chunks are missing here")
-                    with self._counting:
-                        self._missing = 0
                 self._writer.write(chunk.at, chunk.data, chunk.sent)
-                self._failing = False
+                self._worked()
             except (OSError, ValueError) as error:
                 self._missed(str(error))
 
@@ -89,3 +87,10 @@ class RecordedLink:
             told, self._failing = self._failing, True
         if not told:
             self._report(f"not recorded: {why}")
+
+    def _worked(self) -> None:
+        with self._counting:
+            self._missing = 0
+            told, self._failing = self._failing, False
+        if told:
+            self._report(None)

@@ -1,0 +1,264 @@
+"""The supervisor of one device, the same for all: link + codec + watch, kept alive.
+
+It never exits and never blocks the event loop. When the link is gone it is opened again after a pause that grows from half a second
+to half a minute, with chance in it, and is short again once a frame was heard. One log line tells when the device goes down, one
+when it is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from devices.codec import Codec, Counters
+from devices.links import Link, LinkFailed, RecordedLink, WriteTimedOut, open_link
+from devices.reader import Arrived, Ended, Reader
+from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
+from devices.recording import RecordingWriter
+from devices.watch import CodecDefect, State, Watch
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+MOST_WAITING = 16
+"""Writes that may wait for the port. A command that finds no room is refused, never kept for later."""
+
+
+class CommandRefused(Exception):
+    """A command was not sent. The message says why, and what would help."""
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a device is. ``age``: seconds since the last valid frame; ``reconnects``: how often the link was opened again;
+    ``defects``: exceptions of the codec; ``link``: what is known of the wire; ``error``: the last one, over or not.
+    """
+
+    device: str
+    state: State
+    age: float | None
+    counters: Counters
+    reconnects: int = 0
+    defects: int = 0
+    recording: bool = False
+    link: dict[str, str] = {}
+    error: str | None = None
+
+
+class Device:
+    """One device. ``take`` is called in the event loop with what it says; ``clock`` gives seconds that never go back.
+
+    ``recorder``: where its bytes are kept; the device closes it at the end of :meth:`run`.
+    """
+
+    def __init__(
+        self,
+        *,
+        id: str,  # noqa: A002  the word of the configuration
+        url: str,
+        codec: Codec,
+        take: Callable[[list[AnyReading]], None],
+        stale_after: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+        recorder: RecordingWriter | None = None,
+        commands_enabled: bool = False,
+        log: FilteringBoundLogger | None = None,
+    ) -> None:
+        self.id = id
+        self._url = url
+        self._codec = codec
+        self._take = take
+        self._clock = clock
+        self._recorder = recorder
+        self._recording = recorder is not None
+        self._commands_enabled = commands_enabled
+        self._log: FilteringBoundLogger = (log or structlog.get_logger()).bind(device=id)
+        self._watch = Watch(codec, id, stale_after)
+        self._outbox: asyncio.Queue[tuple[str | None, bytes]] | None = None
+        self._facts: dict[str, str] = {}
+        self._opened = 0
+        self._failures = 0  # in a row, without a frame
+        self._defects = 0
+        self._down = False
+        self._error: str | None = None
+
+    async def run(self) -> None:
+        """Keep the device. Ends only when it is cancelled: then the port is closed and the reader's thread is done."""
+        try:
+            while True:
+                try:
+                    now, reason = await self._serve()
+                except Exception as error:  # a defect of ours, not of the device: told each time, and gone on with
+                    self._log.exception("defect of the supervisor")
+                    now, reason = self._clock(), f"{type(error).__name__}: {error}"
+                self._error = reason
+                self._follow(partial(self._watch.tick, now), partial(self._watch.lost, now, reason))
+                self._failures += 1
+                await asyncio.sleep(pause(self._failures, random.random()))  # noqa: S311  no secret
+        finally:
+            if self._recorder is not None:
+                self._recorder.close()
+
+    def send(self, command: str, argument: str = "") -> None:
+        """Send a command that changes the device. Raises :class:`CommandRefused`; a command is never sent later than now."""
+        if not self._commands_enabled:
+            raise CommandRefused(f"{self.id} takes no commands: its setting commands is not true")
+        try:
+            data = self._codec.encode(command, argument)
+        except ValueError as error:
+            raise CommandRefused(f"{self.id}: {error}") from error
+        if self._outbox is None:
+            raise CommandRefused(f"{self.id} is not connected: {self._error or 'not yet opened'}")
+        try:
+            self._outbox.put_nowait((f"{command} {argument}".strip(), data))
+        except asyncio.QueueFull:
+            raise CommandRefused(f"{self.id} is busy: {MOST_WAITING} writes wait for the port") from None
+
+    def health(self) -> Health:
+        """How the device is now."""
+        heard = self._watch.last_frame
+        return Health(
+            device=self.id,
+            state=self._watch.state,
+            age=None if heard is None else max(0.0, self._clock() - heard),
+            counters=msgspec.structs.replace(self._codec.counters),
+            reconnects=max(0, self._opened - 1),
+            defects=self._defects,
+            recording=self._recording,
+            link=dict(self._facts),
+            error=self._error,
+        )
+
+    async def _serve(self) -> tuple[float, str]:
+        """One link from its opening to its end. Gives when and why it ended."""
+        reader = Reader(self._open, self._clock, self.id)
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            while not isinstance(event := await reader.next(), Ended):
+                if isinstance(event, Arrived):
+                    self._follow(partial(self._watch.tick, event.at), partial(self._watch.feed, event.data, event.at))
+                    await asyncio.sleep(0)  # a flood has to leave room for everybody else
+                else:
+                    self._facts = event.facts
+                    self._opened += 1
+                    self._watch.opened(event.at)
+                    tasks = self._start_writing(reader)
+            return event.at, event.reason
+        finally:
+            outbox, self._outbox = self._outbox, None
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            while outbox is not None and not outbox.empty():
+                self._note_not_sent(outbox.get_nowait()[0], "the link was closed before")
+            await reader.close()
+
+    def _open(self) -> Link:
+        """In the reader's thread."""
+        link = open_link(self._url)
+        if self._recorder is None:
+            return link
+        return RecordedLink(link, self._recorder, self._note_recording, self._clock)
+
+    def _note_recording(self, failure: str | None) -> None:
+        """In the recorder's thread."""
+        self._recording = failure is None
+        if failure is None:
+            self._log.info("recording again")
+        else:
+            self._error = failure
+            self._log.error("recording fails", reason=failure)
+
+    def _follow(self, *steps: Callable[[], list[AnyReading]]) -> None:
+        """Take steps of the watch one after the other, whatever the codec does in one of them."""
+        for step in steps:
+            try:
+                readings = step()
+            except CodecDefect as defect:
+                readings = defect.readings
+                self._note_defect(defect)
+            self._give(readings)
+
+    def _note_defect(self, defect: CodecDefect) -> None:
+        self._defects += 1
+        self._error = f"defect of the codec: {defect}"
+        if self._defects == 1:
+            self._log.error("defect of the codec, told once", bytes=escape(defect.data), exc_info=defect.__cause__)
+
+    def _give(self, readings: list[AnyReading]) -> None:
+        for reading in readings:
+            self._note_state(reading)
+        if readings:
+            try:
+                self._take(readings)
+            except Exception:
+                self._log.exception("readings were not taken", readings=len(readings))
+
+    def _note_state(self, reading: AnyReading) -> None:
+        """The log lines: one for each time the device goes down, one for each time it is up."""
+        match reading:
+            case LinkUp():
+                self._failures = 0
+                self._down = False
+                self._log.info("device up", **self._facts)
+            case LinkLost() | LinkStale() | LinkUnintelligible() if not self._down:
+                self._down = True
+                self._log.warning("device down", state=self._watch.state, reason=_why(reading))
+
+    def _start_writing(self, reader: Reader) -> list[asyncio.Task[None]]:
+        outbox: asyncio.Queue[tuple[str | None, bytes]] = asyncio.Queue(MOST_WAITING)
+        self._outbox = outbox
+        writes = [self._write(reader, outbox), *(_poll(outbox, every, data) for every, data in self._codec.polls())]
+        return [asyncio.create_task(write) for write in writes]
+
+    async def _write(self, reader: Reader, outbox: asyncio.Queue[tuple[str | None, bytes]]) -> None:
+        """Write what waits, one at a time. A write that comes too late is told; a broken link is ended."""
+        while True:
+            command, data = await outbox.get()
+            try:
+                await reader.write(data)
+            except asyncio.CancelledError:
+                self._note_not_sent(command, "the link was closed meanwhile; part of it may have gone out")
+                raise
+            except LinkFailed as failure:
+                self._error = failure.reason
+                self._note_not_sent(command, failure.reason)
+                if not isinstance(failure, WriteTimedOut):
+                    reader.give_up(failure.reason)
+                    return
+            else:
+                if command is not None:
+                    self._log.info("command sent", command=command, bytes=escape(data))
+
+    def _note_not_sent(self, command: str | None, reason: str) -> None:
+        if command is not None:
+            self._log.error("command not sent", command=command, reason=reason)
+
+
+def pause(failures: int, chance: float) -> float:
+    """Seconds to wait after so many failures in a row (1: the first); ``chance`` from 0 to 1 spreads them over the upper half."""
+    longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 10))
+    return longest * (0.5 + chance / 2)
+
+
+async def _poll(outbox: asyncio.Queue[tuple[str | None, bytes]], every: float, data: bytes) -> None:
+    """Ask every so many seconds; 0: once. While the port is behind, asking waits."""
+    await outbox.put((None, data))
+    while every > 0:
+        await asyncio.sleep(every)
+        await outbox.put((None, data))
+
+
+def _why(reading: LinkLost | LinkStale | LinkUnintelligible) -> str:
+    match reading:
+        case LinkLost():
+            return reading.reason
+        case LinkStale():
+            return f"no valid frame for {reading.age:.1f} s"
+        case LinkUnintelligible():
+            return f"{reading.bytes} bytes and no frame among them: is it the right baud rate, the right driver?"
