@@ -1,4 +1,4 @@
-"""The frames of the Cammegh Slingshot 2: shapes, tables and encoders, shared by the codec and the simulated wheel.
+"""The frames of the Cammegh Slingshot 2: shapes and tables.
 
 RS-232, 9600 8N1, ASCII lines that end with CR LF. There is no checksum: a line is believed only when its whole
 shape fits. Known from the vendor's guide (V2.10) and from recordings of two wheels.
@@ -35,8 +35,6 @@ NUMBERS: MappingProxyType[bytes, Number] = MappingProxyType(
     {b"%2d" % n: n for n in range(38)} | {b"00": "00", b"38": "000", b"39": "0000"}
 )
 """Two characters as sent -> the pocket. The leading space tells zero from double zero, so it is never stripped."""
-
-_SHOWN = {number: text for text, number in NUMBERS.items()}
 
 
 def pockets_of(count: int) -> frozenset[Number]:
@@ -79,17 +77,6 @@ def read_status(line: bytes) -> Status | None:
             return None
     state, spin, number, warnings, speed, direction = match.groups()
     return Status(int(state), int(spin), NUMBERS.get(number), int(warnings, 16), int(speed), int(direction))
-
-
-def write_number(number: Number) -> bytes:
-    """The bare winning number as the wheel sends it, without the line end. Raises ``KeyError`` for no pocket."""
-    return _SHOWN[number]
-
-
-def write_status(status: Status) -> bytes:
-    """The status line as the wheel sends it, without the line end."""
-    number = BLANK if status.number is None else write_number(status.number)
-    return b"*X;%d;%03d;%b;%X;%03d;%d" % (status.state, status.spin, number, status.warnings, status.speed, status.direction)
 
 
 class WarningBit(msgspec.Struct, frozen=True):

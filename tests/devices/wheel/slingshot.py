@@ -1,0 +1,64 @@
+"""A pen to write what a Slingshot 2 says, and a clock that goes on by half a second with each status line."""
+
+from __future__ import annotations
+
+from devices.readings import AnyReading, WheelFault, WheelNumber, WheelPhase
+from devices.wheel.cammegh_ss2 import CammeghSS2, Options
+
+PERIOD = 0.5
+
+
+def status(state: int, spin: int = 1, number: str = "  ", warnings: int = 0, speed: int = 166, direction: int = 0) -> bytes:
+    return f"*X;{state};{spin:03d};{number};{warnings:X};{speed:03d};{direction}".encode()
+
+
+class Hearing:
+    """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them all."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.codec = CammeghSS2("wheel", options or Options())
+        self.now = 100.0
+        self.heard: list[AnyReading] = []
+
+    def raw(self, data: bytes, after: float = 0.0) -> list[AnyReading]:
+        self.now += after
+        readings = self.codec.feed(data, self.now)
+        self.heard += readings
+        return readings
+
+    def line(self, line: bytes, after: float = 0.0) -> list[AnyReading]:
+        return self.raw(line + b"\r\n", after)
+
+    def say(
+        self,
+        state: int,
+        spin: int = 1,
+        number: str = "  ",
+        warnings: int = 0,
+        speed: int = 166,
+        direction: int = 0,
+        after: float = PERIOD,
+    ) -> list[AnyReading]:
+        return self.line(status(state, spin, number, warnings, speed, direction), after)
+
+    def play(self, spin: int, before: str, number: str, bare: bool = True) -> list[AnyReading]:
+        """One spin, from open bets to the number."""
+        begin = len(self.heard)
+        for state in (2, 3, 4):
+            self.say(state, spin, before)
+        if bare:
+            self.line(number.encode(), after=0.1)
+        self.say(5, spin, number, after=PERIOD - 0.1 * bare)
+        return self.heard[begin:]
+
+
+def phases(readings: list[AnyReading]) -> list[str]:
+    return [reading.phase for reading in readings if isinstance(reading, WheelPhase)]
+
+
+def numbers(readings: list[AnyReading]) -> list[WheelNumber]:
+    return [reading for reading in readings if isinstance(reading, WheelNumber)]
+
+
+def faults(readings: list[AnyReading]) -> list[tuple[str, bool]]:
+    return [(reading.fault, reading.active) for reading in readings if isinstance(reading, WheelFault)]

@@ -1,0 +1,450 @@
+"""What the Slingshot 2 says while it is heard well: phases, results, faults, replies; and what may be said to it."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from devices.drivers import driver
+from devices.readings import DeviceRefused, DeviceReport, LinkGarbage, Phase, WheelFault, WheelNumber, WheelPhase, unescape
+from devices.wheel.cammegh_ss2 import CammeghSS2, Options
+from devices.wheel.cammegh_ss2_frames import BLANK, NUMBERS, SELF_TEST, WARNINGS, Status, pockets_of, read_status
+from tests.devices.wheel.slingshot import PERIOD, Hearing, faults, numbers, phases, status
+
+
+class TestStatusLine:
+    def test_every_field_is_read(self) -> None:
+        assert read_status(b"*X;2;094; 7;A;163;1") == Status(2, 94, 7, 10, 163, 1)
+        assert read_status(b"*X;6;001;  ;4;000;0") == Status(6, 1, None, 4, 0, 0)
+
+    @pytest.mark.parametrize(
+        ("text", "number"), [(b" 0", 0), (b"00", "00"), (b"38", "000"), (b"39", "0000"), (b" 9", 9), (b"37", 37)]
+    )
+    def test_the_zeros_are_kept_apart(self, text: bytes, number: int | str) -> None:
+        found = read_status(b"*X;5;001;%b;0;166;0" % text)
+        assert found is not None
+        assert found.number == number
+
+    def test_colons_are_understood_but_not_mixed(self) -> None:
+        assert read_status(b"*X:5:012:17:0:166:1") == Status(5, 12, 17, 0, 166, 1)
+        assert read_status(b"*X:5;012:17:0:166:1") is None
+        assert read_status(b"*X:5:012:17:0:166") is None
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            b"*X;2;094;33;0;163",  # cut at the end
+            b"4;146; 9;0;159;0",
+            b"*X;4;14*X;",
+            b"*X;0;094;33;0;163;1",  # no such state
+            b"*X;8;094;33;0;163;1",
+            b"*X;2;000;33;0;163;1",  # spins count from 1 to 256
+            b"*X;2;257;33;0;163;1",
+            b"*X;2;94;33;0;163;1",  # widths
+            b"*X;2;0094;33;0;163;1",
+            b"*X;2;094;3;0;163;1",
+            b"*X;2;094;03;0;163;1",  # never padded with a zero
+            b"*X;2;094;40;0;163;1",
+            b"*X;2;094;3 ;0;163;1",
+            b"*X;2;094;33;G;163;1",
+            b"*X;2;094;33;10;163;1",
+            b"*X;2;094;33;0;63;1",
+            b"*X;2;094;33;0;1633;1",
+            b"*X;2;094;33;0;163;2",
+            b"*X;2;094;33;0;163;1;",
+            b" *X;2;094;33;0;163;1",
+            b"*x;2;094;33;0;163;1",
+            "*X;2;094;3３;0;163;1".encode(),
+        ],
+    )
+    def test_what_does_not_fit_is_no_status(self, line: bytes) -> None:
+        assert read_status(line) is None
+
+    def test_the_pockets_of_each_wheel(self) -> None:
+        assert pockets_of(37) == set(range(37))
+        assert pockets_of(38) - pockets_of(37) == {"00"}
+        assert pockets_of(39) - pockets_of(38) == {"000"}
+        assert pockets_of(40) - pockets_of(39) == {"0000"}
+        assert pockets_of(40) | {37} == set(NUMBERS.values())
+
+
+class TestPhases:
+    @pytest.mark.parametrize(
+        ("state", "phase"),
+        [(1, "idle"), (2, "bets_open"), (3, "ball_in_rim"), (4, "no_more_bets"), (5, "settled"), (6, "closed")],
+    )
+    def test_every_state(self, state: int, phase: Phase) -> None:
+        wheel = Hearing()
+        (reading, *_) = wheel.say(state, 12, "17", speed=166, direction=1)
+        assert reading == WheelPhase(
+            at=wheel.now,
+            device="wheel",
+            frame=status(state, 12, "17", speed=166, direction=1).decode(),
+            phase=phase,
+            spin=12,
+            rpm=16.6,
+            direction="anticlockwise",
+        )
+
+    def test_a_steady_wheel_is_quiet(self) -> None:
+        wheel = Hearing()
+        wheel.say(2, speed=166)
+        assert [wheel.say(2, speed=speed) for speed in (165, 167, 90, 1)] == [[]] * 4
+
+    def test_it_speaks_when_the_rotor_stands_or_turns_round(self) -> None:
+        wheel = Hearing()
+        wheel.say(2, speed=166)
+        assert phases(wheel.say(2, speed=0)) == ["bets_open"]
+        assert wheel.say(2, speed=0) == []
+        assert phases(wheel.say(2, speed=0, direction=1)) == ["bets_open"]
+        assert phases(wheel.say(2, speed=70, direction=1)) == ["bets_open"]
+
+    def test_state_7_is_a_fault_and_leaves_the_phase(self) -> None:
+        wheel = Hearing()
+        wheel.say(3)
+        assert faults(wheel.say(7)) == [("ball_not_in_track", True)]
+        assert wheel.say(7) == []
+        assert phases(wheel.say(7, direction=1)) == ["ball_in_rim"]
+        assert faults(wheel.say(6)) == [("ball_not_in_track", False)]
+
+    def test_a_wheel_met_in_state_7_has_no_phase_yet(self) -> None:
+        assert faults(Hearing().say(7)) == [("ball_not_in_track", True)]
+
+
+class TestResult:
+    def test_it_comes_once_right_after_the_phase_with_both_witnesses(self) -> None:
+        wheel = Hearing()
+        wheel.say(4, 4, "24")
+        assert wheel.line(b"35", after=0.4) == []
+        assert wheel.say(5, 4, "35", after=0.1) == [
+            WheelPhase(
+                at=wheel.now, device="wheel", frame="*X;5;004;35;0;166;0", phase="settled", spin=4, rpm=16.6, direction="clockwise"
+            ),
+            WheelNumber(at=wheel.now, device="wheel", frame=r"35\r\n*X;5;004;35;0;166;0", number=35, spin=4, witness="both"),
+        ]
+        assert wheel.say(5, 4, "35") == []
+
+    def test_without_the_bare_number_the_status_is_enough(self) -> None:
+        wheel = Hearing()
+        (number,) = numbers(wheel.play(3, "14", " 0", bare=False))
+        assert (number.number, number.witness, number.conflict) == (0, "status", None)
+        assert number.frame == "*X;5;003; 0;0;166;0"
+
+    def test_two_witnesses_that_differ(self) -> None:
+        wheel = Hearing()
+        wheel.say(4, 4, "24")
+        wheel.line(b" 3")
+        (number,) = numbers(wheel.say(5, 4, "30"))
+        assert (number.number, number.witness, number.conflict) == (30, "status", 3)
+        assert number.frame is not None
+        assert unescape(number.frame) == b" 3\r\n" + status(5, 4, "30")
+        assert faults(wheel.heard) == []
+
+    def test_the_same_number_twice_running_is_two_results(self) -> None:
+        wheel = Hearing()
+        wheel.play(9, "24", "17")
+        wheel.play(10, "17", "17")
+        assert [(n.spin, n.number) for n in numbers(wheel.heard)] == [(9, 17), (10, 17)]
+
+    def test_the_counter_wraps(self) -> None:
+        wheel = Hearing()
+        wheel.play(256, "24", "17")
+        wheel.play(1, "17", " 5")
+        assert [(n.spin, n.number, n.late) for n in numbers(wheel.heard)] == [(256, 17, False), (1, 5, False)]
+
+    def test_the_number_shown_in_play_is_the_one_before_and_no_result(self) -> None:
+        wheel = Hearing()
+        for state in (1, 2, 3, 4, 6):
+            wheel.say(state, 7, "24")
+        assert numbers(wheel.heard) == []
+
+    def test_who_joins_when_the_ball_lies_has_a_candidate_only(self) -> None:
+        wheel = Hearing()
+        (number,) = numbers(wheel.say(5, 7, "24"))
+        assert number.late
+        assert wheel.say(5, 7, "24") == []
+        assert numbers(wheel.say(2, 8, "24")) == []
+
+    def test_a_power_cycle_is_a_new_count(self) -> None:
+        wheel = Hearing()
+        wheel.play(40, "24", "17")
+        wheel.say(2, 41, "17")
+        wheel.say(6, 1)
+        assert [(n.spin, n.late) for n in numbers(wheel.play(1, "  ", "17"))] == [(1, False)]
+        assert faults(wheel.heard) == []
+
+    def test_a_power_cycle_within_the_first_spin(self) -> None:
+        wheel = Hearing()
+        wheel.play(1, "  ", "17")
+        wheel.say(6, 1)
+        assert [(n.spin, n.number) for n in numbers(wheel.play(1, "  ", "18"))] == [(1, 18)]
+        assert faults(wheel.heard) == []
+
+    def test_a_power_cycle_is_not_a_wrap(self) -> None:
+        wheel = Hearing()
+        wheel.say(4, 256, "17")
+        assert numbers(wheel.say(6, 1)) == []
+
+    def test_a_number_that_changes_afterwards(self) -> None:
+        wheel = Hearing()
+        wheel.play(9, "24", "17")
+        changed = wheel.say(5, 9, "18")
+        assert changed == [
+            WheelFault(
+                at=wheel.now, device="wheel", frame="*X;5;009;18;0;166;0", fault="number_changed", active=True, spin=9, detail="18"
+            )
+        ]
+        assert wheel.say(5, 9, "18") == []
+        assert faults(wheel.say(5, 9, "17")) == [("number_changed", False)]
+        assert faults(wheel.say(2, 10, "16")) == [("number_changed", True)]
+        assert faults(wheel.play(10, "16", " 2")) == [("number_changed", False)]
+        assert [n.number for n in numbers(wheel.heard)] == [17, 2]
+
+    @pytest.mark.parametrize(
+        ("pockets", "number", "told", "known"),
+        [(37, "36", 36, True), (37, "00", "00", False), (38, "00", "00", True), (38, "38", "000", False), (40, "39", "0000", True)],
+    )
+    def test_a_pocket_that_the_wheel_should_not_have(self, pockets: int, number: str, told: int | str, known: bool) -> None:
+        wheel = Hearing(msgspec.convert({"pockets": pockets}, Options))
+        readings = wheel.play(3, "14", number)
+        assert [n.number for n in numbers(readings)] == [told]
+        assert faults(readings) == ([] if known else [("number_unknown", True)])
+        assert faults(wheel.play(4, number, "12")) == ([] if known else [("number_unknown", False)])
+
+    def test_a_settled_wheel_without_a_number(self) -> None:
+        wheel = Hearing()
+        assert faults(wheel.play(3, "  ", BLANK.decode(), bare=False)) == [("number_unknown", True)]
+        assert numbers(wheel.heard) == []
+
+
+class TestBareNumber:
+    @pytest.mark.parametrize("state", [1, 2, 3, 6])
+    def test_in_other_states_it_is_a_tail(self, state: int) -> None:
+        wheel = Hearing()
+        wheel.say(state, 4, "24")
+        assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
+
+    @pytest.mark.parametrize("tail", [b"5", b"350", b"40", b"5 ", b";0", b"05"])
+    def test_only_two_characters_that_are_a_pocket(self, tail: bytes) -> None:
+        wheel = Hearing()
+        wheel.say(4, 4, "24")
+        assert [type(reading) for reading in wheel.line(tail)] == [LinkGarbage]
+
+    def test_the_first_line_after_opening_may_be_a_tail(self) -> None:
+        wheel = Hearing()
+        assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
+        wheel.say(4, 4, "24")
+        wheel.codec.reconnected(wheel.now)
+        assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
+        assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
+
+    def test_it_agrees_afterwards(self) -> None:
+        wheel = Hearing()
+        wheel.play(3, "14", "35", bare=False)
+        assert wheel.line(b"35") == []
+
+    def test_it_disagrees_afterwards(self) -> None:
+        wheel = Hearing()
+        wheel.play(3, "14", "35", bare=False)
+        assert faults(wheel.line(b" 5")) == [("witnesses_disagree", True)]
+        assert faults(wheel.play(4, "35", " 6")) == [("witnesses_disagree", False)]
+        assert numbers(wheel.heard)[1].witness == "both"
+
+
+class TestWarnings:
+    @pytest.mark.parametrize("state", range(1, 8))
+    def test_a_sensor_fault_in_any_state(self, state: int) -> None:
+        wheel = Hearing()
+        wheel.say(state, 3, "14")
+        assert ("sensor", True) in faults(wheel.say(state, 3, "14", warnings=4))
+        assert wheel.say(state, 3, "14", warnings=4) == []
+        assert ("sensor", False) in faults(wheel.say(state, 3, "14"))
+
+    def test_a_closed_wheel_without_warnings_is_no_fault(self) -> None:
+        assert faults(Hearing().say(6)) == []
+
+    def test_a_failed_launch_with_open_bets_is_told_at_once(self) -> None:
+        wheel = Hearing()
+        wheel.say(2)
+        (fault,) = wheel.say(2, warnings=8)
+        assert isinstance(fault, WheelFault)
+        assert (fault.fault, fault.active, fault.frame, fault.spin) == ("failed_launch", True, "*X;2;001;  ;8;166;0", 1)
+        assert faults(wheel.say(3, warnings=8)) == []  # still the same one
+        assert faults(wheel.say(3)) == [("failed_launch", False)]
+
+    def test_in_the_first_three_seconds_of_the_rim_it_is_ignored(self) -> None:
+        wheel = Hearing()
+        wheel.say(2)
+        told = [faults(wheel.say(3, warnings=8)) for _ in range(8)]
+        assert told == [[]] * 6 + [[("failed_launch", True)]] + [[]]
+
+    def test_the_ball_runs_with_the_rotor(self) -> None:
+        wheel = Hearing()
+        assert faults(wheel.say(2, warnings=2)) == []
+        assert faults(wheel.say(3, warnings=2)) == [("ball_with_rotor", True)]
+        assert faults(wheel.say(2, warnings=2)) == [("ball_with_rotor", False)]
+
+    def test_the_ball_is_gone_after_five_seconds_without_it(self) -> None:
+        wheel = Hearing()
+        wheel.say(3, warnings=1)
+        wheel.say(4)
+        told = [faults(wheel.say(4, warnings=1)) for _ in range(12)]
+        assert told == [[]] * 10 + [[("ball_removed", True)]] + [[]]
+        assert faults(wheel.say(4)) == [("ball_removed", False)]
+
+    def test_the_ball_that_comes_back_begins_the_five_seconds_anew(self) -> None:
+        wheel = Hearing()
+        wheel.say(3)
+        for _ in range(3):
+            for _ in range(9):
+                assert faults(wheel.say(4, warnings=1)) == []
+            wheel.say(4)
+
+    def test_two_at_once(self) -> None:
+        wheel = Hearing()
+        wheel.say(2)
+        assert set(faults(wheel.say(3, warnings=6))) == {("ball_with_rotor", True), ("sensor", True)}
+
+    def test_the_table_names_known_bits_and_states(self) -> None:
+        assert {warning.bit for warning in WARNINGS} == {1, 2, 4, 8}
+        assert {warning.state for warning in WARNINGS} <= set(range(1, 8))
+
+
+class TestReplies:
+    @pytest.mark.parametrize(
+        ("line", "reports"),
+        [
+            (b"*u OK", {"accepted": "u"}),
+            (b"*P OK", {"accepted": "P"}),
+            (b"T OK", {"accepted": "T"}),
+            (b"*Z OK", {"accepted": "Z"}),
+            (b"*P NO", {"already": "P"}),
+            (b"*K CAM", {"maker": "CAM"}),
+            (b"*o 1159", {"mode": "1159"}),
+            (b"*O 6 1 60 1158", {"state": "6", "enabled": "1", "games_per_hour": "60", "mode": "1158"}),
+            (b"*S 2.52", {"firmware": "2.52"}),
+            (b"*V SS2 2.52 12/05/22", {"version": "SS2 2.52 12/05/22"}),
+            (b"*v 1.4 2.0", {"components": "1.4 2.0"}),
+            (b"*A 12", {"pockets_since_datum": "12"}),
+            (b"*d g 12:30:59 - 23/09/25", {"clock": "12:30:59 - 23/09/25"}),
+            (b"*T s 14.0 17.50000", {"parameter": "s 14.0 17.50000"}),
+            (b"*Y;3;125", {"bonus": "3;125"}),
+            (b"*Y;6;000;29", {"bonus": "6;000", "bonus_licence_days": "29"}),
+            (b"*Y;1;999;00", {"bonus": "1;999", "bonus_licence_days": "00"}),
+            (b"*I 4", {"ball_events": "4"}),
+            (b"*bs 2", {"ball_sensor": "2"}),
+            (b"bs 2", {"ball_sensor": "2"}),
+            (b"bn 17", {"ball_pocket": "17"}),
+            (b"bn  7", {"ball_pocket": " 7"}),
+            (b"*w 31.2 75%", {"chi_square": "31.2 75%"}),
+            (b"*s t 4", {"log_pages": "4"}),
+            (b"*C OK 12", {"calibration": "OK 12"}),
+            (b"*C FAIL", {"calibration": "FAIL"}),
+            (b"*F 0", {"self_test": "passed"}),
+        ],
+    )
+    def test_what_it_says_of_itself(self, line: bytes, reports: dict[str, str]) -> None:
+        wheel = Hearing()
+        readings = wheel.line(line)
+        assert {r.report: r.value for r in readings if isinstance(r, DeviceReport)} == reports
+        assert {r.frame for r in readings} == {line.decode()}
+        assert wheel.codec.counters.frames == 1
+
+    @pytest.mark.parametrize(
+        ("line", "command", "reason"),
+        [
+            (b"*o BUSY", "o", "busy"),
+            (b"*F BUSY", "F", "busy"),
+            (b"*S BUSY", "S", "busy"),
+            (b"*u NO", "u", "no"),
+            (b"*  NO", " ", "no"),
+            (b"*) NO", ")", "no"),
+            (b"*\xff NO", r"\xff", "no"),
+        ],
+    )
+    def test_refusals(self, line: bytes, command: str, reason: str) -> None:
+        wheel = Hearing()
+        (refused,) = wheel.line(line)
+        assert isinstance(refused, DeviceRefused)
+        assert (refused.command, refused.reason) == (command, reason)
+
+    @pytest.mark.parametrize(("code", "meaning"), SELF_TEST.items())
+    def test_every_code_of_the_self_test(self, code: int, meaning: str) -> None:
+        wheel = Hearing()
+        (fault,) = wheel.line(b"*F %d" % code)
+        assert isinstance(fault, WheelFault)
+        assert (fault.fault, fault.active, fault.detail) == ("self_test", True, f"{code} {meaning}")
+
+    def test_codes_are_told_once_and_end_together(self) -> None:
+        wheel = Hearing()
+        for code in (5, 11, 5, 77):
+            wheel.line(b"*F %d" % code)
+        assert [r.detail for r in wheel.heard if isinstance(r, WheelFault)] == ["5 motor", "11 sensor 1 stuck", "77"]
+        assert faults(wheel.line(b"*F 0")) == [("self_test", False)]
+        assert faults(wheel.line(b"*F 5")) == [("self_test", True)]
+
+    @pytest.mark.parametrize("line", [b"*W 1 2 3", b"*Y;7;000", b"*Y;1;256", b"*", b"*hello", b"*A x", b"*T"])
+    def test_other_lines_are_counted(self, line: bytes) -> None:
+        wheel = Hearing()
+        assert wheel.line(line) == []
+        assert (wheel.codec.counters.unknown, wheel.codec.counters.frames, wheel.codec.counters.damaged) == (1, 0, 0)
+
+    @pytest.mark.parametrize("line", [b"*X", b"*X;2;094;33;0;163", b"*W \x00", b"*W \xe9", b"hello", b"OK"])
+    def test_damage_is_shown(self, line: bytes) -> None:
+        wheel = Hearing()
+        (garbage,) = wheel.line(line)
+        assert isinstance(garbage, LinkGarbage)
+        assert garbage.frame is not None
+        assert (garbage.bytes, unescape(garbage.frame)) == (len(line), line)
+        assert (wheel.codec.counters.unknown, wheel.codec.counters.frames, wheel.codec.counters.damaged) == (0, 0, 1)
+
+
+class TestTowardsTheWheel:
+    def test_the_registered_driver(self) -> None:
+        found = driver("cammegh-ss2")
+        assert (found.kind, found.evidence, found.options) == ("wheel", "documented", Options)
+        assert isinstance(found.make("wheel", Options()), CammeghSS2)
+
+    def test_the_commands_and_no_others(self) -> None:
+        codec = CammeghSS2("wheel", Options())
+        assert {command: codec.encode(command) for command in driver("cammegh-ss2").commands} == {
+            "start": b"*u 1\r\n",
+            "start_anticlockwise": b"*u 3\r\n",
+            "restart": b"*R\r\n",
+            "power_on": b"*P 1\r\n",
+            "power_off": b"*P 0\r\n",
+        }
+
+    @pytest.mark.parametrize("command", ["erase", "calibrate", "self_test", "", "*s e", "start "])
+    def test_an_unknown_command(self, command: str) -> None:
+        with pytest.raises(ValueError, match="there are: start, start_anticlockwise"):
+            CammeghSS2("wheel", Options()).encode(command)
+
+    def test_no_command_takes_an_argument(self) -> None:
+        with pytest.raises(ValueError, match="start takes no argument, not '1'"):
+            CammeghSS2("wheel", Options()).encode("start", "1")
+
+    def test_requests_are_harmless(self) -> None:
+        once = ((0.0, b"*O\r\n"), (0.0, b"*V\r\n"), (0.0, b"*S\r\n"), (0.0, b"*v\r\n"))
+        assert CammeghSS2("wheel", Options()).polls() == once
+        assert CammeghSS2("wheel", Options(poll=1.0)).polls() == (*once, (1.0, b"*X\r\n"))
+
+    def test_a_polled_wheel_keeps_the_pace_of_the_polls(self) -> None:
+        wheel = Hearing(Options(poll=2.0))
+        wheel.say(2)
+        assert wheel.say(2, after=2.1) == []
+        assert wheel.say(3, after=2.1) == [
+            WheelPhase(
+                at=wheel.now, device="wheel", frame=status(3).decode(), phase="ball_in_rim", spin=1, rpm=16.6, direction="clockwise"
+            )
+        ]
+
+    def test_it_needs_no_waking(self) -> None:
+        wheel = Hearing()
+        wheel.say(4, warnings=1, after=PERIOD)
+        assert wheel.codec.deadline is None
+
+    @pytest.mark.parametrize("options", [{"pockets": 36}, {"period": 0}, {"poll": -1}, {"pocket": 37}])
+    def test_options_that_cannot_be(self, options: dict[str, int]) -> None:
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(options, Options)
