@@ -10,6 +10,7 @@ import sys
 import time
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -20,8 +21,8 @@ from subscribers.feed import Linked, Said, check_broker, table_feed
 from subscribers.screen import Trouble, picture
 from subscribers.table_view import TableView
 
-QUIET = 30.0
-"""Seconds without any word from the daemon after which the picture is marked as old."""
+QUIET = 75.0
+"""Seconds without any word from the daemon after which the picture is marked as old; it reports its health every 30."""
 LINGER = 2.0
 """Seconds that the last picture stays on a terminal when the rounds are over."""
 
@@ -34,6 +35,7 @@ class Display:
         self._rounds = rounds
         self._linked = Linked(up=False)
         self._nodes: dict[str, bool] = {}
+        self._node: str | None = None
         self._heard = time.monotonic()
 
     @property
@@ -48,7 +50,7 @@ class Display:
             self._nodes.clear()
             return None
         try:
-            fields = msgspec.json.decode(message.body, type=dict[str, object]) if message.body else None
+            fields = msgspec.json.decode(message.body, type=dict[str, Any]) if message.body else None
         except ValueError as error:
             print(f"display: {message.what}: no JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None
@@ -58,7 +60,9 @@ class Display:
         if message.what.startswith("node/"):
             _, node, leaf = message.what.split("/", 2)
             if leaf == "status":
-                self._nodes[node] = bool(fields and (fields.get("online") or fields.get("status") == "online"))
+                self._nodes[node] = fields is not None and fields.get("status") == "online"
+            elif fields and self.view.table in (fields.get("tables") or {}):
+                self._node = node
         else:
             self.view.retained(message.what, fields)
         return None
@@ -67,10 +71,10 @@ class Display:
         """Why the picture may be old."""
         if not self._linked.up:
             return Trouble("NO CONNECTION TO THE BROKER")
-        if self._nodes and not any(self._nodes.values()):
-            return Trouble("THE DAEMON IS OFFLINE")
         if not self._nodes:
             return Trouble("NO DAEMON AT THIS SITE YET")
+        if not self._nodes.get(self._node or "", any(self._nodes.values())):
+            return Trouble("THE DAEMON IS OFFLINE")
         quiet = time.monotonic() - self._heard
         return Trouble(f"NOTHING HEARD FOR {quiet:.0f} S") if quiet > QUIET else Trouble()
 
