@@ -16,9 +16,9 @@ from controller.configuration import Notes, read
 from controller.places import spell
 from devices.codec import Codec
 from devices.drivers import driver
-from devices.readings import AnyReading
+from devices.readings import AnyReading, escape
 from devices.recording import Chunk, Recording, RecordingError, read_recording
-from devices.watch import Watch
+from devices.watch import CodecDefect, Watch
 
 HELP = "print the readings of a recording as JSON lines"
 
@@ -48,8 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not recording.chunks:
         raise Failed(f"{arguments.recording}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
     encoder = msgspec.json.Encoder()
-    for reading in decode(Watch(codec, arguments.device, arguments.stale_after), _shown(recording)):
-        print(encoder.encode(reading).decode())
+    try:
+        for reading in decode(Watch(codec, arguments.device, arguments.stale_after), _shown(recording)):
+            print(encoder.encode(reading).decode())
+    except CodecDefect as defect:
+        raise Failed(f"a defect of the driver {arguments.driver}, please report it: {defect}, at {escape(defect.data)}") from defect
     return 0
 
 
@@ -60,8 +63,6 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
         if not opened:
             watch.opened(chunk.at)
             opened = True
-        while watch.deadline is not None and watch.deadline <= chunk.at:
-            yield from watch.tick(watch.deadline)
         if not chunk.sent:
             yield from watch.feed(chunk.data, chunk.at)
 

@@ -1,0 +1,115 @@
+"""``novamas record``, as a process on a real pseudo-terminal or socket."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tty
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from devices.recording import read_recording
+
+NOVAMAS = Path(sys.executable).with_name("novamas")
+STATUS = b"*X;2;002;32;0;174;1\r\n"
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, str]]:
+    """A pseudo-terminal: the descriptor of the device's side, and the path of ours."""
+    device, ours = os.openpty()
+    tty.setraw(ours)
+    path = os.ttyname(ours)
+    os.close(ours)
+    yield device, path
+    os.close(device)
+
+
+def record(*words: str | Path) -> subprocess.Popen[str]:
+    return subprocess.Popen([NOVAMAS, "record", *words], stderr=subprocess.PIPE, text=True)
+
+
+def written(process: subprocess.Popen[str], file: Path, device: int, data: bytes) -> None:
+    """Say something until it stands in the file."""
+    while not (file.exists() and read_recording(file).chunks):
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        os.write(device, data)
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_cleanly_when_told(tmp_path: Path, terminal: tuple[int, str], number: signal.Signals) -> None:
+    device, path = terminal
+    file = tmp_path / "wheel.rec"
+    process = record(f"serial://{path}?baud=9600", file, "--driver", "cammegh-ss2", "--note", "two\nlines")
+    written(process, file, device, STATUS)
+    process.send_signal(number)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 0, told
+    recording = read_recording(file)
+    assert recording.problems == []
+    assert b"".join(chunk.data for chunk in recording if not chunk.sent).startswith(STATUS)
+    assert recording.header["driver"] == "cammegh-ss2"
+    assert recording.header["framing"] == "raw"
+    assert recording.header["note"] == "two lines"
+    assert path in recording.header.values()
+    assert f"{file}: " in told
+    assert " frames, 0 damaged" in told
+
+
+def test_a_device_that_goes_away_is_told_and_what_came_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "wheel.rec"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        process = record(f"tcp://127.0.0.1:{server.getsockname()[1]}", file)
+        connection, _ = server.accept()
+        with connection:
+            connection.sendall(b"\x00\xffabc")
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "5 bytes in 1 chunks recorded" in told
+    assert [chunk.data for chunk in read_recording(file)] == [b"\x00\xffabc"]
+
+
+def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(tmp_path: Path, terminal: tuple[int, str]) -> None:
+    process = record(f"serial://{terminal[1]}", tmp_path / "x.rec", "--seconds", "0.1")
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "not one byte came" in told
+
+
+def test_a_port_that_is_held_is_told(tmp_path: Path, terminal: tuple[int, str]) -> None:
+    device, path = terminal
+    first = record(f"serial://{path}", tmp_path / "first.rec")
+    written(first, tmp_path / "first.rec", device, STATUS)
+    second = record(f"serial://{path}", tmp_path / "second.rec")
+    _, told = second.communicate(timeout=30)
+    assert second.returncode == 1
+    assert path in told
+    assert "0 bytes in 0 chunks recorded" in told
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=30)
+    assert first.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "name", "told"),
+    [
+        ("ttyUSB0", "new.rec", "ttyUSB0: an address begins with its scheme"),
+        ("serial:///dev/novamas-lost", "new.rec", "/dev/novamas-lost"),
+        ("serial:///dev/null", "there.rec", "there.rec: exists already"),
+    ],
+)
+def test_a_wrong_call_is_told(tmp_path: Path, url: str, name: str, told: str) -> None:
+    (tmp_path / "there.rec").write_text("precious")
+    process = record(url, tmp_path / name)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert error.startswith("novamas: ")
+    assert told in error
+    assert (tmp_path / "there.rec").read_text() == "precious"
