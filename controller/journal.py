@@ -122,9 +122,9 @@ class Journal:
         if self._closing.is_set():
             return
         self._closing.set()
+        self._reader.close()  # before the writer, which as the last one moves the whole log into the database
         self._queue.put(None)
         self._thread.join()
-        self._reader.close()
         os.close(self._lock)
 
     # The writer thread.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from controller.journal_schema import Entry, Head, chained, connect_reading, genesis
 
-_COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, body, previous, hash"
+_COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLOB), previous, hash"
 
 
 class JournalReader:
