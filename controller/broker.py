@@ -1,0 +1,57 @@
+"""The embedded broker: MQTT 3.1.1 in this process, for a laptop, a test bench and ``novamas demo``.
+
+It listens on a loopback address only and lets everybody in, so no other machine can reach it. It stores nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import logging
+import socket
+from collections.abc import AsyncIterator
+
+
+class NotLoopback(ValueError):
+    """The embedded broker has no passwords; it serves this machine alone."""
+
+
+def loopback(host: str) -> str:
+    """The numeric loopback address of ``host``. Raises :class:`NotLoopback` for any other address."""
+    if host == "localhost":
+        return "127.0.0.1"
+    try:
+        if ipaddress.IPv4Address(host).is_loopback:
+            return host
+    except ValueError:
+        pass
+    raise NotLoopback(f"the embedded broker listens on 127.0.0.1 only, not on {host!r}: use a broker of your own for a network")
+
+
+@contextlib.asynccontextmanager
+async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]]:
+    """Serve on ``host:port`` (port 0: a free one) and give the address. Raises ``OSError`` where the port is taken."""
+    from amqtt.broker import Broker
+    from amqtt.contexts import BrokerConfig, ListenerConfig, ListenerType
+    from amqtt.errors import BrokerError
+
+    host = loopback(host)
+    for library in ("amqtt", "transitions"):  # what matters to us is said by the publisher
+        logging.getLogger(library).setLevel(logging.CRITICAL + 1)
+    with contextlib.closing(socket.create_server((host, port))) as taken:  # fails here, with a plain error, where it would fail
+        port = taken.getsockname()[1]
+    listener = ListenerConfig(type=ListenerType.TCP, bind=f"{host}:{port}")
+    broker = Broker(
+        BrokerConfig(
+            listeners={"default": listener},
+            plugins={"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
+        )
+    )
+    try:
+        await broker.start()
+    except BrokerError as error:
+        raise OSError(f"the embedded broker cannot listen on {host}:{port}: {error}") from error
+    try:
+        yield host, port
+    finally:
+        await broker.shutdown()

@@ -1,0 +1,189 @@
+"""One connection to a broker: credentials, TLS, and messages that are answered one by one.
+
+The only module that touches aiomqtt. A connection is used once: its library queues and repeats messages on its own
+when an object is used again, and the journal is the only queue here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiomqtt
+import msgspec
+from paho.mqtt.client import MQTT_CLEAN_START_FIRST_ONLY, MQTT_ERR_SUCCESS, ConnectFlags
+from paho.mqtt.client import Client as PahoClient
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from controller.configuration import Broker
+
+Disconnected = aiomqtt.MqttError
+"""The broker is gone, refuses us, or does not answer."""
+
+_REFUSALS = frozenset({0x86, 0x87, 0x8A, 0x8C})  # bad user name or password, not authorized, banned, bad method (MQTT 5, 3.2.2.2)
+_WRONG_PROTOCOL = 0x84
+
+
+class Unusable(Exception):
+    """A file that the connection needs cannot be read; the message names it."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """What is published, always with QoS 1. ``answers``: the correlation data of the request (MQTT 5)."""
+
+    topic: str
+    payload: bytes
+    retain: bool = False
+    answers: bytes | None = None
+
+
+class Incoming(msgspec.Struct, frozen=True):
+    """A message to us. ``response_topic`` and ``correlation`` come from MQTT 5."""
+
+    topic: str
+    payload: bytes
+    retain: bool
+    response_topic: str | None = None
+    correlation: bytes | None = None
+
+
+def password(broker: Broker) -> str | None:
+    """The password, read anew for each connection so that it can be changed while the daemon runs."""
+    if broker.password_file is not None:
+        path = Path(broker.password_file)
+    elif broker.password_credential is not None:
+        directory = os.environ.get("CREDENTIALS_DIRECTORY")
+        if directory is None:
+            raise Unusable(f"broker.password_credential {broker.password_credential!r}: no LoadCredential= in the unit")
+        path = Path(directory, broker.password_credential)
+    else:
+        return None
+    try:
+        return path.read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable(f"the broker's password cannot be read from {path}: {_reason(error)}") from None
+
+
+def tls(broker: Broker) -> ssl.SSLContext | None:
+    """The TLS context of ``mqtts://``; None for ``mqtt://``."""
+    if urlsplit(broker.url).scheme != "mqtts":
+        return None
+    try:
+        context = ssl.create_default_context(cafile=broker.ca_file)
+    except (OSError, ValueError) as error:
+        raise Unusable(f"broker.ca_file {broker.ca_file}: {_reason(error)}") from None
+    if broker.cert_file is not None:
+        try:
+            context.load_cert_chain(broker.cert_file, broker.key_file)
+        except (OSError, ValueError) as error:
+            raise Unusable(f"broker.cert_file {broker.cert_file}, key_file {broker.key_file}: {_reason(error)}") from None
+    return context
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def refuses_us(error: Exception) -> bool:
+    """Whether trying again soon is of no use: a person has to change something."""
+    return isinstance(error, Unusable) or _code(error) in _REFUSALS
+
+
+def told(error: Exception, broker: Broker) -> str:
+    """What is wrong, for a person. Names the user, never the password."""
+    if _code(error) in _REFUSALS:
+        return f"{error}: the broker does not accept {f'user {broker.username!r}' if broker.username else 'us without a user name'}"
+    if _code(error) == _WRONG_PROTOCOL:
+        return f"{error}: set broker.protocol to 3.1.1"
+    return str(error) or type(error).__name__
+
+
+def _code(error: Exception) -> int | None:
+    rc = getattr(error, "rc", None)
+    return rc.value if isinstance(rc, ReasonCode) else None
+
+
+class Connection(aiomqtt.Client):
+    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`Unusable` where it cannot be made."""
+
+    def __init__(self, broker: Broker, *, client_id: str, will: Message) -> None:
+        address = urlsplit(broker.url)
+        context = tls(broker)
+        self.v5 = broker.protocol == "5" and address.scheme != "embedded"
+        self.largest: int | None = None
+        """The largest packet that the broker takes, in bytes, where it says so (MQTT 5)."""
+        self._verdicts: dict[int, asyncio.Future[str | None]] = {}
+        super().__init__(
+            hostname=address.hostname or "127.0.0.1",
+            port=address.port or (1883 if context is None else 8883),
+            username=broker.username,
+            password=password(broker),
+            identifier=client_id,
+            protocol=aiomqtt.ProtocolVersion.V5 if self.v5 else aiomqtt.ProtocolVersion.V311,
+            clean_session=None if self.v5 else True,
+            clean_start=True if self.v5 else MQTT_CLEAN_START_FIRST_ONLY,
+            will=aiomqtt.Will(will.topic, will.payload, qos=1, retain=will.retain),
+            keepalive=broker.keepalive,
+            timeout=float(broker.keepalive),
+            max_queued_incoming_messages=1000,
+            tls_context=context,
+            socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
+        )
+
+    async def deliver(self, messages: list[Message]) -> list[str | None]:
+        """Publish in order and wait for every acknowledgement. Gives per message None, or why the broker refused it."""
+        answers = [self._post(message) for message in messages]
+        try:
+            async with asyncio.timeout(self.timeout):
+                return [await answer for answer in answers]
+        except TimeoutError:
+            raise Disconnected(f"no acknowledgement within {self.timeout:g} s") from None
+
+    def _post(self, message: Message) -> asyncio.Future[str | None]:
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        if self.largest is not None and len(message.payload) + len(message.topic) + 64 > self.largest:
+            answer.set_result(f"larger than the {self.largest} bytes that the broker takes")
+            return answer
+        info = self._client.publish(message.topic, message.payload, 1, message.retain, self._properties_of(message))
+        if info.rc != MQTT_ERR_SUCCESS:
+            raise aiomqtt.MqttCodeError(info.rc, "could not publish")
+        self._verdicts[info.mid] = answer
+        return answer
+
+    def _properties_of(self, message: Message) -> Properties | None:
+        if not self.v5 or not message.payload:
+            return None
+        properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
+        properties.PayloadFormatIndicator = 1
+        properties.ContentType = "application/json"
+        if message.answers is not None:
+            properties.CorrelationData = message.answers
+        return properties
+
+    def _on_connect(
+        self, client: PahoClient, userdata: Any, flags: ConnectFlags, reason_code: ReasonCode, properties: Properties | None = None
+    ) -> None:
+        self.largest = getattr(properties, "MaximumPacketSize", None)
+        super()._on_connect(client, userdata, flags, reason_code, properties)
+
+    def _on_publish(self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties) -> None:
+        # "No matching subscribers" is below 0x80 and so a success: the journal has it, and that nobody listens is their affair.
+        answer = self._verdicts.pop(mid, None)
+        if answer is not None and not answer.done():
+            answer.set_result(str(reason_code) if reason_code.is_failure else None)
+        super()._on_publish(client, userdata, mid, reason_code, properties)
+
+    def abandon(self) -> None:
+        """Close the socket of a connection that was never established; the library leaves it open."""
+        open_socket = self._client.socket()
+        if open_socket is not None:
+            self._loop.remove_reader(open_socket)
+            self._loop.remove_writer(open_socket)
+            open_socket.close()

@@ -1,0 +1,238 @@
+"""The daemon: configuration in; devices, tables, journal and publisher at work in one task group, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import structlog
+
+from controller.broker import embedded_broker
+from controller.configuration import Broker, Configuration
+from controller.configuration import Device as DeviceSettings
+from controller.configuration import Table as TableSettings
+from controller.desk import Desk, Place
+from controller.games.games import make_game
+from controller.health import PERIOD, STUCK, Physician
+from controller.journal import Journal
+from controller.journal_schema import new_boot
+from controller.notify import notify, watchdog_interval
+from controller.publisher import Publisher
+from controller.retained import About, Alert
+from controller.rulebook import rulebook
+from controller.station import Station
+from controller.table import Table
+from controller.times import utc
+from controller.topics import Topics
+from devices.device import Device
+from devices.drivers import driver
+from devices.recording import RecordingWriter
+
+FAREWELL = 5.0
+"""Seconds for what waits to be stored, and again for what waits to be published, at a clean stop."""
+
+
+async def serve(configuration: Configuration) -> None:
+    """Run until SIGTERM or SIGINT. Raises ``JournalUnusable``, and ``OSError`` where the embedded broker cannot listen."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a closed terminal is no reason to leave a table
+    try:
+        await Daemon(configuration).run(stop)
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.remove_signal_handler(number)
+
+
+class Daemon:
+    """All tables of one configuration. Raises ``JournalUnusable``."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.boot = new_boot()
+        self._configuration = configuration
+        self._log = structlog.get_logger()
+        self._stirred = asyncio.Event()
+        site = configuration.site
+        self._journal = Journal(Path(configuration.journal.path), self._journal_changed)
+        self._publisher: Publisher | None = None
+        self._places: dict[str, Place] = {}
+        try:
+            for table in configuration.table:
+                self._places[table.id] = self._place(table)
+            # The node's own topics lie beside real tables; where all are simulated, nothing of us is among the real ones.
+            node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
+            self._desk = Desk(site.node, self.boot, node, self._places)
+        except BaseException:
+            self._journal.close()
+            raise
+        if self._journal.set_aside is not None:
+            what = f"the journal was damaged and was set aside as {self._journal.set_aside}: keep it, and confirm what is open"
+            self._desk.alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
+            self._log.error("journal set aside", file=str(self._journal.set_aside))
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Serve the tables until ``stop``; then store and publish what is there and say ``offline``."""
+        try:
+            async with _broker(self._configuration.broker) as broker:
+                await self._serve(broker, stop)
+        finally:
+            await asyncio.to_thread(self._journal.close)
+
+    async def _serve(self, broker: Broker, stop: asyncio.Event) -> None:
+        site = self._configuration.site
+        publisher = Publisher(broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._desk)
+        self._publisher = publisher
+        physician = Physician(self.boot, self._journal, publisher, self._desk, self._places)
+        async with asyncio.TaskGroup() as group:
+            publishing = group.create_task(publisher.run())
+            devices = [group.create_task(d.run()) for place in self._places.values() for d in place.devices.values()]
+            chores = [group.create_task(self._report(physician)), group.create_task(self._live(physician))]
+            notify("READY=1", f"STATUS={len(self._places)} tables, {len(devices)} devices")
+            self._log.info("daemon up", boot=self.boot, tables=list(self._places), devices=len(devices), broker=broker.url)
+            await stop.wait()
+            notify("STOPPING=1")
+            self._log.info("daemon stops")
+            await _cancel(*devices)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FAREWELL):
+                    await asyncio.gather(*(place.station.idle() for place in self._places.values()))
+            publisher.end()
+            await asyncio.wait([publishing], timeout=FAREWELL)
+            await _cancel(publishing, *chores)
+        self._log.info("daemon down")
+
+    def _place(self, table: TableSettings) -> Place:
+        clock: Callable[[], float] = (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
+        game = make_game(table.game, table.decree, table.settings)
+        book = rulebook(table.decree)
+        about = About(
+            title=_title(book, table.game),
+            languages=book.languages,
+            devices={device.id: device.driver for device in table.device},
+            software=f"novamas {version('novamas')}",
+            settings=table.settings,
+        )
+
+        def make() -> Table:
+            return Table(
+                site=self._configuration.site.id,
+                id=table.id,
+                game_id=table.game,
+                decree=table.decree,
+                game=game,
+                boot=self.boot,
+                simulated=table.simulated,
+                saved=self._journal.last_saved(table.id),
+                about=about,
+            )
+
+        station = Station(make, self._journal, clock, self._changed)
+        devices = {device.id: self._device(table.id, device, station) for device in table.device}
+        silence = max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
+        return Place(station, Topics(self._configuration.site.id, table.simulated), devices, silence)
+
+    def _device(self, table: str, device: DeviceSettings, station: Station) -> Device:
+        found = driver(device.driver)
+        return Device(
+            id=device.id,
+            url=device.link,
+            codec=found.make(device.id, msgspec.convert(device.options, found.options)),
+            take=station.take,
+            stale_after=device.stale_after,
+            clock=station.clock,
+            recorder=self._recorder(table, device),
+            commands_enabled=device.commands,
+            log=self._log.bind(table=table),
+        )
+
+    def _recorder(self, table: str, device: DeviceSettings) -> RecordingWriter | None:
+        settings = self._configuration.recordings
+        if not settings.enabled:
+            return None
+        return RecordingWriter(
+            Path(settings.path, table, f"{device.id}.rec"),
+            {"device": device.id, "driver": device.driver, "link": device.link, "table": table},
+            max_bytes=settings.max_bytes,
+            max_files=settings.max_files,
+        )
+
+    def _changed(self) -> None:
+        if self._publisher is not None:
+            self._publisher.wake()
+        self._stirred.set()
+
+    def _journal_changed(self, trouble: str | None) -> None:
+        """The journal failed, or is cured. The tables say so themselves: this news cannot wait for the journal."""
+        if trouble is None:
+            self._log.info("journal writes again")
+            self._desk.alerts.pop("journal", None)
+        else:
+            self._log.error("journal cannot be written", reason=trouble)
+            what = f"{trouble}. Nothing is published and no command is taken until it can be written: make room, or change the disk"
+            self._desk.alerts["journal"] = _alert("journal", "journal.failed", what)
+        for place in self._places.values():
+            place.station.halt(None if trouble is None else f"the journal cannot be written: {trouble}")
+        self._changed()
+
+    async def _report(self, physician: Physician) -> None:
+        """Say how it is: at once when something stands otherwise than before, and every half minute."""
+        told: tuple[Any, ...] = ()
+        due = 0.0
+        while True:
+            self._stirred.clear()
+            stands = physician.stands()
+            if stands != told or time.monotonic() >= due:
+                told, due = stands, time.monotonic() + PERIOD
+                self._desk.health = msgspec.json.encode(physician.report())
+                if self._publisher is not None:
+                    self._publisher.wake()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stirred.wait(), max(0.0, due - time.monotonic()))
+
+    async def _live(self, physician: Physician) -> None:
+        """Tell the watchdog that we live, as long as everything makes progress."""
+        interval = watchdog_interval()
+        while interval is not None:
+            stuck = physician.stuck()
+            if stuck is None:
+                notify("WATCHDOG=1")
+            else:
+                self._log.error("no progress", what=stuck)
+            await asyncio.sleep(interval)
+
+
+@contextlib.asynccontextmanager
+async def _broker(broker: Broker) -> AsyncIterator[Broker]:
+    """The broker to publish to; an embedded one runs for as long."""
+    address = urlsplit(broker.url)
+    if address.scheme != "embedded":
+        yield broker
+        return
+    async with embedded_broker(address.hostname or "127.0.0.1", address.port or 0) as (host, port):
+        yield msgspec.structs.replace(broker, url=f"mqtt://{host}:{port}", protocol="3.1.1")
+
+
+async def _cancel(*tasks: asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _alert(alert: str, what: str, detail: str) -> Alert:
+    return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
+
+
+def _title(book: Any, game: str) -> dict[str, str]:
+    """What the decree calls the game, by language."""
+    chapter = getattr(book, game.replace("-", "_"), None)
+    return {} if chapter is None else chapter.title

@@ -1,0 +1,136 @@
+"""How the daemon is: the retained topic ``health`` of the node, and whether it makes progress at all."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterable
+from datetime import datetime
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from controller.desk import Desk, Place
+from controller.journal import Journal
+from controller.publisher import Publisher, Standing
+from controller.times import utc
+
+PERIOD = 30.0
+"""Seconds between two reports, if nothing changes before."""
+COUNTED = 1000
+"""Unsent events are counted up to here."""
+STUCK = 15.0
+"""Seconds without a step after which something hangs."""
+
+
+class JournalHealth(msgspec.Struct, kw_only=True):
+    """``waiting``: records not yet on the disk. ``commit_p99_ms``: from an input to its place on the disk, of the latest ones."""
+
+    state: str
+    trouble: str | None
+    position: int
+    waiting: int
+    commit_p99_ms: float | None
+
+
+class OutboxHealth(msgspec.Struct, kw_only=True):
+    """Events that the broker has not acknowledged: how many (at most 1000 are counted), and the seconds since the oldest."""
+
+    depth: int
+    oldest: float | None
+
+
+class TableHealth(msgspec.Struct, kw_only=True):
+    """One table. ``readings_lost``: not taken since too much waited for the disk. ``devices``: each as it says itself."""
+
+    readings_lost: int
+    devices: dict[str, Any]
+
+
+class Health(msgspec.Struct, kw_only=True):
+    """Topic ``health``. ``uptime`` in seconds."""
+
+    boot: str
+    time: str
+    uptime: float
+    versions: dict[str, str]
+    broker: Standing
+    outbox: OutboxHealth
+    journal: JournalHealth
+    commands_followed: int
+    commands_refused: int
+    tables: dict[str, TableHealth]
+
+
+def p99(samples: Iterable[float]) -> float | None:
+    """The value that one sample in a hundred exceeds; None without samples."""
+    ordered = sorted(samples)
+    return ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] if ordered else None
+
+
+class Physician:
+    """Looks at everything and says how it is."""
+
+    def __init__(self, boot: str, journal: Journal, publisher: Publisher, desk: Desk, places: dict[str, Place]) -> None:
+        self._boot = boot
+        self._journal = journal
+        self._publisher = publisher
+        self._desk = desk
+        self._places = places
+        self._started = time.monotonic()
+        self._versions = {"novamas": version("novamas"), "python": platform.python_version()}
+
+    def report(self) -> Health:
+        """Everything, now."""
+        slowest = p99(seconds for place in self._places.values() for seconds in place.station.commits)
+        return Health(
+            boot=self._boot,
+            time=utc(time.time()),
+            uptime=round(time.monotonic() - self._started, 1),
+            versions=self._versions,
+            broker=self._publisher.standing,
+            outbox=self._outbox(),
+            journal=JournalHealth(
+                state="failed" if self._journal.failed else "ok",
+                trouble=self._journal.failed,
+                position=self._journal.head(),
+                waiting=self._journal.waiting,
+                commit_p99_ms=None if slowest is None else round(slowest * 1000, 2),
+            ),
+            commands_followed=self._desk.followed,
+            commands_refused=self._desk.refused,
+            tables={
+                id: TableHealth(
+                    readings_lost=place.station.lost,
+                    devices={name: device.health() for name, device in place.devices.items()},
+                )
+                for id, place in self._places.items()  # noqa: A001
+            },
+        )
+
+    def stands(self) -> tuple[Any, ...]:
+        """What is told at once when it changes: the journal, the broker, each device."""
+        devices = (device.health().state for place in self._places.values() for device in place.devices.values())
+        return (self._journal.failed, self._publisher.standing.connected, *devices)
+
+    def _outbox(self) -> OutboxHealth:
+        unsent = self._journal.events_after(self._publisher.position, COUNTED)
+        if not unsent:
+            return OutboxHealth(depth=0, oldest=None)
+        age = (time.monotonic_ns() - unsent[0].mono_ns) / 1e9
+        if unsent[0].boot != self._boot:  # the monotonic clock is of no use across a restart of the machine
+            age = time.time() - datetime.fromisoformat(unsent[0].time).timestamp()
+        return OutboxHealth(depth=len(unsent), oldest=round(max(0.0, age), 3))
+
+    def stuck(self) -> str | None:
+        """What makes no progress, or None. A journal that tries again and a device that is gone are at work."""
+        for id, place in self._places.items():  # noqa: A001
+            if place.station.waits > STUCK and self._journal.failed is None:
+                return f"the journal has stored nothing of table {id} for {place.station.waits:.0f} s"
+            for name, device in place.devices.items():
+                # A reader at work says "stale" in time; one that hangs leaves "up" standing.
+                health = device.health()
+                if health.state == "up" and health.age is not None and health.age > place.silence:
+                    return f"device {name} of table {id} has not been read for {health.age:.0f} s"
+        return None

@@ -1,0 +1,75 @@
+"""Command messages: from the topic and body of an MQTT message to a command of a person, and back to a reply."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from controller.commands import COMMANDS, AnyCommand, Role
+
+LARGEST = 16_384
+"""Bytes; a command is a short line."""
+
+_NAMES = sorted(str(command.__struct_config__.tag) for command in COMMANDS)
+_CLIENT = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A command to a device: ``command/device.power_on`` with ``{"device": "wheel", "by": ..., "role": ...}``."""
+
+    command: str
+    device: str
+    by: str
+    role: Role
+    argument: str = ""
+    note: str | None = None
+
+
+class Sender(msgspec.Struct, frozen=True):
+    """Whom to answer: ``client`` is the last level of the reply topic, ``id`` is given back as it came."""
+
+    client: str | None = None
+    id: Any = None
+
+
+class Unreadable(ValueError):
+    """The message is no command. ``sender`` is known as far as the body could be read."""
+
+    def __init__(self, what: str, sender: Sender) -> None:
+        super().__init__(what)
+        self.sender = sender
+
+
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer on ``reply/<client>``. ``error`` tells the person why not."""
+
+    id: Any
+    ok: bool
+    error: str | None = None
+
+
+def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | DeviceOrder]:
+    """The command ``name`` with the fields in ``body``, said at ``at``. Raises :class:`Unreadable`."""
+    if len(body) > LARGEST:
+        raise Unreadable(f"a command has at most {LARGEST} bytes, this one {len(body)}", Sender())
+    try:
+        fields = msgspec.json.decode(body, type=dict[str, Any])
+    except ValueError as error:  # also a UnicodeDecodeError
+        raise Unreadable(f"the body is no JSON object: {error}", Sender()) from None
+    client = fields.pop("client", None)
+    sender = Sender(client if isinstance(client, str) and _CLIENT.fullmatch(client) else None, fields.pop("id", None))
+    if client is not None and sender.client is None:
+        raise Unreadable("client: up to 64 letters, digits, dots, dashes and underscores", sender)
+    if given := sorted({"at", "type", "command"} & set(fields)):
+        raise Unreadable(f"{', '.join(given)}: not in the body; the topic names the command and the table stamps it", sender)
+    try:
+        if name.startswith("device."):
+            return sender, msgspec.convert({**fields, "command": name.removeprefix("device.")}, DeviceOrder)
+        if name not in _NAMES:
+            raise Unreadable(f"no command {name!r}; there are: {', '.join(_NAMES)}, and device.<command>", sender)
+        command: AnyCommand = msgspec.convert({**fields, "at": at, "type": name}, AnyCommand)
+    except msgspec.ValidationError as error:
+        raise Unreadable(str(error), sender) from None
+    return sender, command

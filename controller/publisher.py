@@ -1,0 +1,174 @@
+"""The publisher: what the journal holds goes to the broker in order, and commands come in.
+
+After each connect: subscribe, refresh every retained topic, say ``online``, then the events after the cursor. The cursor
+moves only when the broker has acknowledged; what was sent and not acknowledged is sent again, and a consumer drops the
+double by (table, boot, seq).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import AsyncIterator
+
+import msgspec
+import structlog
+
+from controller.configuration import Broker
+from controller.connection import Connection, Disconnected, Incoming, Message, Unusable, refuses_us, told
+from controller.desk import Desk
+from controller.journal import Journal
+from controller.journal_schema import Entry
+from controller.notation import read_event, write
+
+WINDOW = 8
+"""Messages that wait for their acknowledgement at one time. A table has one result in forty seconds."""
+SHORTEST, LONGEST = 0.25, 15.0
+"""Seconds between two attempts to connect; doubled each time, with a jitter."""
+SHORTEST_REFUSED, LONGEST_REFUSED = 2.0, 60.0
+"""The same, where the broker refuses us: nobody wants a locked account or a full log."""
+
+
+class Standing(msgspec.Struct):
+    """How it stands with the broker, for ``health``. ``trouble``: why there is no connection."""
+
+    connected: bool = False
+    connects: int = 0
+    published: int = 0
+    refused: int = 0
+    trouble: str | None = None
+
+
+class Publisher:
+    """The connection to the broker, made again for as long as the daemon runs."""
+
+    def __init__(self, broker: Broker, client_id: str, outbox: Journal, desk: Desk) -> None:
+        self.standing = Standing()
+        self.position = outbox.cursor()
+        """Up to here the broker has acknowledged. The journal's cursor follows it with a delay, which costs doubles only."""
+        self._broker = broker
+        self._client_id = client_id
+        self._outbox = outbox
+        self._desk = desk
+        self._wake = asyncio.Event()
+        self._end = asyncio.Event()
+        self._shown: dict[str, bytes | None] = {}
+        self._log = structlog.get_logger().bind(broker=broker.url)
+
+    def wake(self) -> None:
+        """Something was committed, or a retained topic has changed."""
+        self._wake.set()
+
+    def end(self) -> None:
+        """Send what is there, say ``offline`` and return from :meth:`run`."""
+        self._end.set()
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Publish until :meth:`end`, through every outage of the broker."""
+        pause = 0.0
+        while not self._end.is_set():
+            connects, shortest, longest = self.standing.connects, SHORTEST, LONGEST
+            try:
+                async with self._connection() as connection, asyncio.TaskGroup() as both:
+                    # In one group: the reader notices a dead connection at once, the sender only at its next timeout.
+                    reader = both.create_task(self._read(connection))
+                    await self._send(connection)
+                    reader.cancel()
+            except* (Disconnected, Unusable) as group:
+                error = _first(group)
+                if refuses_us(error):
+                    shortest, longest = SHORTEST_REFUSED, LONGEST_REFUSED
+                self._say(error)
+            self.standing.connected = False
+            established = self.standing.connects > connects
+            pause = shortest if established else min(max(pause * 2, shortest), longest)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._end.wait(), pause * random.uniform(0.5, 1.0))  # noqa: S311 - a jitter
+
+    @contextlib.asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Connection]:
+        connection = Connection(self._broker, client_id=self._client_id, will=self._desk.status(online=False))
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(connection)
+            except BaseException:
+                connection.abandon()
+                raise
+            yield connection
+
+    def _say(self, error: Exception) -> None:
+        """One line when it begins and one when the reason changes, not one for each attempt."""
+        trouble = told(error, self._broker)
+        if self.standing.connected or trouble != self.standing.trouble:
+            level = self._log.error if refuses_us(error) else self._log.warning
+            level("broker lost" if self.standing.connected else "broker not reached", reason=trouble, position=self.position)
+        self.standing.trouble = trouble
+
+    async def _read(self, connection: Connection) -> None:
+        async for message in connection.messages:
+            properties = message.properties
+            incoming = Incoming(
+                topic=str(message.topic),
+                payload=bytes(message.payload),
+                retain=message.retain,
+                response_topic=getattr(properties, "ResponseTopic", None),
+                correlation=getattr(properties, "CorrelationData", None),
+            )
+            answers = await self._desk.answer(incoming)
+            if answers:
+                await self._deliver(connection, answers)
+
+    async def _send(self, connection: Connection) -> None:
+        backlog = self._outbox.head()  # up to here it happened while nobody could hear it
+        for subscription in self._desk.subscriptions():
+            await connection.subscribe(subscription, qos=1)
+        self._shown = {}
+        await self._refresh(connection)
+        await self._deliver(connection, [self._desk.status(online=True)])
+        standing = self.standing
+        standing.connected, standing.trouble = True, None
+        standing.connects += 1
+        self._log.info("broker connected", backlog=self.position < backlog, topics=len(self._shown))
+        while True:
+            self._wake.clear()
+            head = self._outbox.head()
+            while events := self._outbox.events_after(self.position, WINDOW):
+                await self._deliver(connection, [self._message(event, historical=event.position <= backlog) for event in events])
+                self.position = events[-1].position
+                self._outbox.move_cursor(self.position)
+                standing.published += len(events)
+            self.position = max(self.position, head)  # inputs only: they need not be looked through again
+            await self._refresh(connection)
+            if self._end.is_set():
+                await self._deliver(connection, [self._desk.status(online=False)])
+                return
+            await self._wake.wait()
+
+    async def _refresh(self, connection: Connection) -> None:
+        """Publish each retained topic that this broker does not hold yet, as far as we know."""
+        now = self._desk.retained()
+        changed = [topic for topic, body in now.items() if topic not in self._shown or self._shown[topic] != body]
+        for first in range(0, len(changed), WINDOW):
+            topics = changed[first : first + WINDOW]
+            await self._deliver(connection, [Message(topic, now[topic] or b"", retain=True) for topic in topics])
+            self._shown.update((topic, now[topic]) for topic in topics)
+
+    async def _deliver(self, connection: Connection, messages: list[Message]) -> None:
+        for message, refusal in zip(messages, await connection.deliver(messages), strict=True):
+            if refusal is not None:  # what the broker does not take must not keep back the rest; the journal has it
+                self.standing.refused += 1
+                self._log.error("broker refused a message", topic=message.topic, bytes=len(message.payload), reason=refusal)
+
+    def _message(self, event: Entry, *, historical: bool) -> Message:
+        body = event.body
+        if historical:
+            body = write(msgspec.structs.replace(read_event(body), historical=True))
+        return Message(self._desk.event_topic(event.table), body)
+
+
+def _first(group: BaseExceptionGroup[Exception]) -> Exception:
+    """The first single error in a group of groups."""
+    inner = group.exceptions[0]
+    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner

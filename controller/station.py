@@ -1,0 +1,144 @@
+"""One gaming table at work: readings and commands go in one at a time, are stored, and only then shown."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+import structlog
+
+from controller.commands import AnyCommand
+from controller.games.game import Rejected
+from controller.journal import Journal
+from controller.journal_schema import JournalFull, JournalUnusable, Record
+from controller.notation import write
+from controller.table import Table
+from controller.times import utc
+from devices.readings import AnyReading
+
+PATIENCE = 5.0
+"""Seconds that a person waits for a command to be stored."""
+
+
+class Station:
+    """A table and the journal behind it.
+
+    ``make`` gives the table as the journal knows it; it is called again where the table has run ahead of what could be
+    stored. ``clock`` stamps what the station itself says. ``changed`` is called when there is something new to publish.
+    """
+
+    def __init__(
+        self, make: Callable[[], Table], journal: Journal, clock: Callable[[], float], changed: Callable[[], None]
+    ) -> None:
+        self.clock = clock
+        self.commits: deque[float] = deque(maxlen=1000)
+        """Seconds from an input to its place on the disk: the latest ones."""
+        self.lost = 0
+        """Readings that were not taken, because too much waited for the disk."""
+        self._make = make
+        self._journal = journal
+        self._changed = changed
+        self._since: deque[float] = deque()
+        self._latest: asyncio.Future[int] | None = None
+        self._overrun = False
+        self._outdated = False
+        self.table = make()
+        self.retained = self.table.retained()
+        """What the retained topics hold: nothing that is not stored."""
+        self._log = structlog.get_logger().bind(table=self.table.id)
+        self.take(self.table.gap(clock()))
+
+    @property
+    def waits(self) -> float:
+        """Seconds for which the oldest input waits to be stored; 0 if none does."""
+        return time.monotonic() - self._since[0] if self._since else 0.0
+
+    async def idle(self) -> None:
+        """Wait until everything is stored."""
+        while self._latest is not None and not self._latest.done():
+            await asyncio.wait([self._latest])
+
+    def take(self, readings: Sequence[AnyReading]) -> None:
+        """Take what a device said."""
+        for reading in readings:
+            if self._overrun:
+                self.lost += 1
+            else:
+                self._step(reading)
+
+    def halt(self, reason: str | None) -> None:
+        """The journal cannot be written, or can be again: the table says so at once, which needs no disk."""
+        self.table.halted = reason
+        if reason is not None:
+            state = msgspec.json.decode(self.retained["state"] or b"{}", type=dict[str, Any])
+            self.retained = {**self.retained, "state": msgspec.json.encode({**state, "status": "fault", "fault": reason})}
+        elif self._since:
+            self._outdated = True  # what waits was written down while the table said fault
+        else:
+            self._take_up()
+        self._changed()
+
+    async def follow(self, command: AnyCommand) -> None:
+        """Follow a command and wait until it is stored. Raises :class:`Rejected` with the reason for the person."""
+        stored = None if self._overrun else self._step(command)
+        if stored is None:
+            raise Rejected("the journal cannot take more; see the alert")
+        try:
+            await asyncio.wait_for(asyncio.shield(stored), PATIENCE)
+        except TimeoutError:
+            raise Rejected("taken, but not stored yet: the journal cannot be written; it holds when the alert is cleared") from None
+        except JournalUnusable as error:
+            raise Rejected(f"not stored: {error}") from None
+
+    def _step(self, given: AnyReading | AnyCommand) -> asyncio.Future[int] | None:
+        now, mono_ns = utc(time.time()), time.monotonic_ns()
+        events = self.table.take(given, now, mono_ns)
+        table = self.table
+        try:
+            stored = self._journal.append(
+                Record(
+                    table=table.id,
+                    boot=table.boot,
+                    seq=table.seq,
+                    time=now,
+                    mono_ns=mono_ns,
+                    given=write(given),
+                    events=tuple(write(event) for event in events),
+                    saved=table.saved(),
+                )
+            )
+        except (JournalFull, JournalUnusable) as error:
+            self._overrun = True
+            self.lost += 1
+            self._log.error("readings are being lost", reason=str(error))
+            return None
+        self._since.append(time.monotonic())
+        self._latest = stored
+        stored.add_done_callback(partial(self._stored, table.retained()))
+        return stored
+
+    def _stored(self, retained: dict[str, bytes | None], stored: asyncio.Future[int]) -> None:
+        self.commits.append(time.monotonic() - self._since.popleft())
+        if stored.cancelled() or stored.exception() is not None:
+            return
+        self.retained = retained
+        if not self._since and (self._overrun or self._outdated):
+            self._take_up()
+        self._changed()
+
+    def _take_up(self) -> None:
+        """All is stored. A table that has seen an input which is not in the journal is made anew from what is."""
+        self._outdated = False
+        if self._overrun:
+            self._log.warning("readings were lost", count=self.lost)
+            self._overrun = False
+            self.table = self._make()
+            self.retained = self.table.retained()
+            self.take(self.table.gap(self.clock(), "the journal could not be written"))
+        else:
+            self.retained = self.table.retained()

@@ -1,0 +1,59 @@
+"""Brokers, wheels and daemons that end with the test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.daemon.mosquitto import Mosquitto, Subscriber
+from tests.daemon.process import Daemon, Wheel
+
+
+@pytest.fixture
+def ending() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def mosquitto(tmp_path: Path, ending: ExitStack) -> Mosquitto:
+    """A broker that is up and lets everybody in."""
+    broker = Mosquitto(tmp_path / "mosquitto")
+    ending.callback(broker.kill)
+    broker.start()
+    return broker
+
+
+@pytest.fixture
+def subscribe(ending: ExitStack) -> Callable[..., Subscriber]:
+    """``subscribe(port)``: a client that hears everything."""
+
+    def make(port: int, *topics: str, **credentials: Any) -> Subscriber:
+        subscriber = Subscriber(port, *topics, **credentials)
+        ending.callback(subscriber.close)
+        return subscriber
+
+    return make
+
+
+@pytest.fixture
+def wheel(tmp_path: Path, ending: ExitStack) -> Wheel:
+    made = Wheel(tmp_path / "wheel")
+    ending.callback(made.close)
+    return made
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, ending: ExitStack) -> Callable[[str], Daemon]:
+    """``daemon(configuration)``: written down, not yet started."""
+
+    def make(configuration: str) -> Daemon:
+        made = Daemon(tmp_path, configuration)
+        ending.callback(made.kill)
+        return made
+
+    return make

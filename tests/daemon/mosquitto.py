@@ -1,0 +1,134 @@
+"""A real Mosquitto on a free loopback port, and a subscriber that remembers what it heard."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import paho.mqtt.client as paho
+import pytest
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+
+PATIENCE = 30.0
+"""Seconds after which a test gives up waiting for what should come at once."""
+
+
+def until(what: str, condition: Callable[[], Any], trouble: Callable[[], str] = lambda: "") -> Any:
+    """Wait for a condition and give what it gave."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.01)
+    pytest.fail(f"waited {PATIENCE:g} s in vain: {what}\n{trouble()}")
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+class Mosquitto:
+    """One broker that stores nothing: after a kill and a start it has forgotten everything."""
+
+    def __init__(self, folder: Path, *settings: str) -> None:
+        self.program = shutil.which("mosquitto", path="/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin")
+        if self.program is None:
+            pytest.fail("mosquitto is not installed; tests/debian-packages names what the tests need")
+        folder.mkdir(parents=True, exist_ok=True)
+        self.port = free_port()
+        self.file = folder / "mosquitto.conf"
+        self.configure(*(settings or ("allow_anonymous true",)))
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def configure(self, *settings: str) -> None:
+        lines = (f"listener {self.port} 127.0.0.1", "set_tcp_nodelay true", "persistence false", "log_type none", *settings)
+        self.file.write_text("\n".join(lines) + "\n")
+
+    def start(self) -> None:
+        assert self.program is not None
+        self.process = subprocess.Popen([self.program, "-c", str(self.file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until("mosquitto listens", self._listens)
+
+    def _listens(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, f"mosquitto ended with {self.process.returncode}: {self.file.read_text()}"
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+class Heard(msgspec.Struct, frozen=True):
+    topic: str
+    payload: bytes
+    retain: bool
+    properties: Any
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.payload) if self.payload else None
+
+
+class Subscriber:
+    """A client that hears everything on a port, and may speak."""
+
+    def __init__(
+        self, port: int, *topics: str, username: str | None = None, password: str | None = None, ca: Path | None = None
+    ) -> None:
+        self.heard: list[Heard] = []
+        self._subscribed = threading.Event()
+        self._client = paho.Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        if username is not None:
+            self._client.username_pw_set(username, password)
+        if ca is not None:
+            self._client.tls_set(str(ca))
+        self._client.on_message = lambda _c, _u, m: self.heard.append(Heard(m.topic, bytes(m.payload), m.retain, m.properties))
+        self._client.on_subscribe = lambda *_: self._subscribed.set()
+        self._topics = topics or ("#",)
+        self._client.on_connect = self._connected
+        self._client.connect("127.0.0.1", port)
+        self._client.loop_start()
+        assert self._subscribed.wait(PATIENCE)
+
+    def _connected(self, *_: Any) -> None:
+        self._client.subscribe([(topic, 1) for topic in self._topics])
+
+    def say(self, topic: str, body: Any, *, retain: bool = False, properties: Any = None) -> None:
+        payload = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self._client.publish(topic, payload, 1, retain, properties).wait_for_publish(PATIENCE)
+
+    def on(self, ending: str) -> list[Heard]:
+        """What was heard on topics that end so."""
+        return [heard for heard in list(self.heard) if heard.topic.endswith(ending)]
+
+    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """The events heard, of one type or all, in order of arrival."""
+        return [heard.body for heard in self.on("/event") if kind is None or heard.body["type"] == kind]
+
+    def latest(self, ending: str) -> Any:
+        """The last body on a topic that ends so; None if there is none."""
+        found = self.on(ending)
+        return found[-1].body if found else None
+
+    def close(self) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()

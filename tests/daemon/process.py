@@ -1,0 +1,153 @@
+"""The daemon as a process of its own, and a wheel on a pseudo-terminal that is fed by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import tty
+from pathlib import Path
+from typing import Any
+
+from tests.daemon.mosquitto import PATIENCE, until
+
+
+class Wheel:
+    """A wheel that repeats its status line, as an SS2 does, until it is told to show another."""
+
+    PERIOD = 0.1
+
+    def __init__(self, link: Path) -> None:
+        self.link = link
+        self.line = b"*X;6;001;  ;0;000;0"
+        self._master: int | None = None
+        self._plug = threading.RLock()
+        self._end = threading.Event()
+        self.plug()
+        self._thread = threading.Thread(target=self._repeat)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"serial://{self.link}?baud=9600"
+
+    def plug(self) -> None:
+        with self._plug:
+            master, slave = os.openpty()
+            tty.setraw(slave)
+            os.set_blocking(master, False)
+            self.link.unlink(missing_ok=True)
+            self.link.symlink_to(os.ttyname(slave))
+            os.close(slave)
+            self._master = master
+
+    def unplug(self) -> None:
+        with self._plug:
+            if self._master is not None:
+                self.link.unlink()
+                os.close(self._master)
+                self._master = None
+
+    def show(self, state: int, spin: int, number: str, warning: str = "0", rpm: int = 200, direction: int = 0) -> None:
+        """Show this status from now on."""
+        with self._plug:
+            self.line = f"*X;{state};{spin:03d};{number:>2};{warning};{rpm:03d};{direction}".encode()
+            self.send(self.line)
+
+    def send(self, line: bytes) -> None:
+        with self._plug:
+            if self._master is None:
+                return
+            try:
+                os.write(self._master, line + b"\r\n")
+            except OSError:  # nobody reads: a pseudo-terminal is full, or its other side is closed
+                return
+
+    def _repeat(self) -> None:
+        while not self._end.wait(self.PERIOD):
+            self.send(self.line)
+
+    def close(self) -> None:
+        self._end.set()
+        self._thread.join()
+        self.unplug()
+
+
+class Daemon:
+    """``novamas run`` with one configuration; its log goes to a file."""
+
+    def __init__(self, folder: Path, configuration: str) -> None:
+        self.folder = folder
+        self.file = folder / "novamas.toml"
+        self.file.write_text(configuration)
+        self.log_file = folder / "log.jsonl"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, **environment: str) -> None:
+        with self.log_file.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", "import sys; from controller.cli import main; sys.exit(main())", "run", str(self.file)],
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
+            )
+
+    def stop(self) -> int:
+        """End it as the service manager does, and give the exit code."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self) -> int:
+        assert self.process is not None
+        code = self.process.wait(PATIENCE)
+        self.process = None
+        return code
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def log(self) -> str:
+        return self.log_file.read_text() if self.log_file.exists() else ""
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        """The log lines with that fixed text."""
+        lines = (json.loads(line) for line in self.log().splitlines() if line.startswith("{") and line.endswith("}"))
+        return [line for line in lines if line.get("event") == event]
+
+    def until_logged(self, event: str, count: int = 1) -> dict[str, Any]:
+        def enough() -> bool:
+            assert self.process is None or self.process.poll() is None, f"the daemon ended\n{self.log()}"
+            return len(self.logged(event)) >= count
+
+        until(f"log line {event!r}", enough, self.log)
+        return self.logged(event)[count - 1]
+
+
+def table(id: str, wheel: Wheel | None, *, game: str = "roulette-french", decree: str = "ARA02", simulated: bool = False) -> str:  # noqa: A002
+    """The ``[[table]]`` of a roulette with one Cammegh wheel."""
+    text = f'\n[[table]]\nid = "{id}"\ngame = "{game}"\ndecree = "{decree}"\n'
+    if simulated:
+        text += "simulated = true\n"
+    if wheel is not None:
+        text += f'\n[[table.device]]\nid = "wheel"\ndriver = "cammegh-ss2"\nlink = "{wheel.url}"\n'
+    return text
+
+
+def configuration(port: int, *tables: str, broker: str = "", scheme: str = "mqtt") -> str:
+    """A whole configuration file."""
+    return f"""[site]
+id = "palma"
+node = "pit-1"
+
+[broker]
+url = "{scheme}://127.0.0.1:{port}"
+keepalive = 2
+{broker}
+""" + "".join(tables)
