@@ -36,8 +36,8 @@ def record(*words: str | Path) -> subprocess.Popen[str]:
 
 
 def written(process: subprocess.Popen[str], file: Path, device: int, data: bytes) -> None:
-    """Say something until it stands in the file."""
-    while not (file.exists() and read_recording(file).chunks):
+    """Say something until it stands in the file. (What the driver asks for stands there too.)"""
+    while not (file.exists() and any(not chunk.sent for chunk in read_recording(file))):
         assert process.poll() is None, process.stderr and process.stderr.read()
         os.write(device, data)
         time.sleep(0.05)
