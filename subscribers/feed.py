@@ -43,7 +43,7 @@ async def table_feed(broker: str, topics: Topics, table: str) -> AsyncGenerator[
     """Never ends. After each :class:`Linked` the retained topics come first."""
     address = urlsplit(broker)
     of_table = topics.table(table, "")
-    wanted = [(topics.table(table, leaf), 1) for leaf in ("info", "state", "history", "alert/+", "event")]
+    wanted = [(topics.table(table, leaf), 1) for leaf in ("info", "state", "result", "history", "alert/+", "event")]
     wanted += [(topics.node("+", leaf), 1) for leaf in ("status", "health")]
     root = topics.root + "/"
     while True:

@@ -70,9 +70,14 @@ def _head(view: TableView) -> RenderableType:
 def _now(view: TableView, trouble: Trouble) -> RenderableType:
     """The phase with its call, the number large, what it is, and what the table waits for."""
     parts: list[RenderableType] = []
-    style = {"bets_open": "bold green", "no_more_bets": "bold red", "void": "bold yellow", "unresolved": "bold yellow"}.get(
-        view.phase, "bold"
-    )
+    style = {
+        "bets_open": "bold green",
+        "bets_closed": "bold red",
+        "decision": "bold yellow",
+        "relaunch": "bold yellow",
+        "void": "bold yellow",
+        "unresolved": "bold yellow",
+    }.get(view.phase, "bold")
     parts.append(Align.center(Text(PHASES.get(view.phase, view.phase.replace("_", " ")).upper(), style=style)))
     parts.append(Align.center(Text(" · ".join(f"«{call}»" for call in view.calls) or " ", style="italic")))
     parts.append(Text())
@@ -128,7 +133,8 @@ def _notes(view: TableView) -> RenderableType:
     """Open alerts first, then what was irregular, newest on top, each with its article."""
     lines: list[RenderableType] = [_alert(alert) for alert in view.alerts.values()]
     lines += [_note(note) for note in reversed(view.notes)]
-    title = f"{len(view.alerts)} open alerts, irregularities" if view.alerts else "irregularities"
+    counts = {"open alerts": len(view.alerts), "irregularities": len(view.notes)}
+    title = " · ".join(f"{what} {count}" for what, count in counts.items() if count) or "irregularities"
     body = Group(*lines) if lines else Text("none", style="dim")
     return Panel(body, title=title, box=box.ROUNDED, border_style="yellow" if view.alerts else "bright_black", padding=(0, 1))
 

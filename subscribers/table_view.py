@@ -21,15 +21,16 @@ NOTES = 12
 
 PHASES = {
     "closed": "table closed",
-    "idle": "waiting for the wheel",
+    "waiting": "waiting for the wheel",
     "bets_open": "place your bets",
-    "ball_in_rim": "ball in the rim",
-    "no_more_bets": "no more bets",
-    "settled": "result",
+    "bets_closed": "no more bets",
+    "decision": "waiting for a decision",
+    "result": "result",
     "void": "null spin",
+    "relaunch": "null spin",
     "unresolved": "result unresolved",
 }
-"""What is shown where the decree words no call: the field's English."""
+"""The phases of the retained state, and the outcomes of a round, in the field's English. What is called comes with the events."""
 
 
 class Spin(msgspec.Struct, kw_only=True):
@@ -40,7 +41,6 @@ class Spin(msgspec.Struct, kw_only=True):
     number: str | None = None
     colour: Colour | None = None
     chances: tuple[str, ...] = ()
-    law: str | None = None
     corrected: bool = False
 
 
@@ -51,7 +51,6 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     law: str = ""
     article: str = ""
-    asks: tuple[str, ...] = ()
 
 
 class TableView:
@@ -80,8 +79,7 @@ class TableView:
     @property
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the round in hand waits for."""
-        waits = self.state.get("status") == "waiting"
-        return next((note.asks for note in reversed(self.notes) if note.asks), ()) if waits else ()
+        return tuple((self.state.get("shown") or {}).get("awaits") or ())
 
     def event(self, fields: Fields) -> bool:
         """Take one event. False: it was seen before, by (table, boot, seq), and was passed over."""
@@ -104,6 +102,9 @@ class TableView:
             self.info = body or {}
         elif leaf == "state":
             self._take_state(body or {})
+        elif leaf == "result":
+            if body:
+                _result(self, body, corrected=body.get("type") == "result.corrected")
         elif leaf == "history":
             self._take_history(body or {})
         elif leaf.startswith("alert/"):
@@ -129,7 +130,6 @@ class TableView:
                 what=what.replace("_", " "),
                 law=str(fields.get("law") or ""),
                 article=str(fields.get("article") or ""),
-                asks=tuple(fields.get("asks", ())),
             )
         )
 
@@ -144,16 +144,23 @@ class TableView:
         shown = state.get("shown") or {}
         self.session = shown.get("session") or self.session
         self.round = shown.get("round") or self.round
-        if shown.get("open") is False or state.get("status") == "closed":
-            self.phase, self.calls = "closed", ()
-        elif not self._seen and shown.get("phase"):  # before the first event this is all that is known
-            self.phase = str(shown["phase"])
+        phase = shown.get("phase")
+        if phase and (phase in ("closed", "decision") or not self._seen):  # else the events know it better: a result, a null spin
+            self.phase = str(phase)
+            self.calls = () if phase == "closed" else self.calls
 
     def _take_history(self, history: Fields) -> None:
-        """The latest results as the table has them: they settle what events were missed."""
-        fresh = [_from_history(fields) for fields in history.get("results", [])]
+        """The latest rounds as the table has them: they settle what was missed, and what came before us."""
         known = {spin.round: spin for spin in self.spins}
-        self.spins = deque((known.get(spin.round, spin) if spin.kind != "result" else spin for spin in fresh), maxlen=SPINS)
+        noted = {note.round for note in self.notes}
+        self.spins.clear()
+        for fields in history.get("results", []):
+            spin = _from_history(fields)
+            earlier = known.get(spin.round)
+            same = earlier is not None and (earlier.kind, earlier.number) == (spin.kind, spin.number)
+            self.spins.append(earlier if earlier is not None and same else spin)
+            if spin.kind == "void" and spin.round not in noted:
+                self.note(fields, f"null: {fields.get('reason')}")
 
 
 def _from_history(fields: Fields) -> Spin:
@@ -165,7 +172,6 @@ def _from_history(fields: Fields) -> Spin:
         number=None if number is None else str(number),
         colour=_colour(fields, number),
         chances=_chances(fields),
-        law=fields.get("law") or fields.get("article"),
         corrected=bool(fields.get("corrected")),
     )
 
@@ -200,7 +206,7 @@ def _result(view: TableView, fields: Fields, corrected: bool = False) -> None:
 
 def _round_result(view: TableView, fields: Fields) -> None:
     view.results += 1
-    view.enter("settled", fields)
+    view.enter("result", fields)
     _result(view, fields)
 
 
@@ -211,7 +217,7 @@ def _corrected(view: TableView, fields: Fields) -> None:
 
 def _void(view: TableView, fields: Fields) -> None:
     view.enter("void", fields)
-    view.put(Spin(round=fields.get("round", 0), kind="void", law=fields.get("law")))
+    view.put(Spin(round=fields.get("round", 0), kind="void"))
     view.note(fields, f"null: {fields.get('reason')}")
 
 
@@ -228,7 +234,7 @@ def _session_closed(view: TableView, fields: Fields) -> None:
 
 
 def _session_opened(view: TableView, fields: Fields) -> None:
-    view.enter("idle", {**fields, "round": 0})
+    view.enter("waiting", {**fields, "round": 0})
     view.spins.clear()
     view.notes.clear()
 
@@ -245,7 +251,7 @@ _EVENTS: dict[str, Callable[[TableView, Fields], None]] = {
     "session.opened": _session_opened,
     "session.closed": _session_closed,
     "round.opened": lambda view, fields: view.enter("bets_open", fields),
-    "bets.closed": lambda view, fields: view.enter("no_more_bets", fields),
+    "bets.closed": lambda view, fields: view.enter("bets_closed", fields),
     "round.result": _round_result,
     "round.void": _void,
     "round.unresolved": _unresolved,
