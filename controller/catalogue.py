@@ -1,0 +1,37 @@
+"""The catalogue: which games each decree has, under which number and name, and which of them can be played now."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from controller.games.games import GAMES
+from controller.rulebook import rulebook
+from controller.rulebooks import rows
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """One game under one decree: the decree's own number and name for it, and our id."""
+
+    decree: str
+    number: str
+    game: str
+    name: str
+
+
+@cache
+def catalogue() -> tuple[Pair, ...]:
+    """Every pair of a decree and a game that it has, in the decree's own order."""
+    return tuple(Pair(**row) for row in rows("games.tsv", tuple(Pair.__struct_fields__)))
+
+
+def playable(pair: Pair) -> bool:
+    """Whether a table can be opened with it: the game exists and the decree's rulebook holds its rules."""
+    if pair.game not in GAMES:
+        return False
+    try:
+        book = rulebook(pair.decree)
+    except KeyError:  # a decree without a rulebook: nothing of it can be played
+        return False
+    return getattr(book, pair.game.replace("-", "_"), None) is not None

@@ -1,0 +1,61 @@
+"""``novamas games``: which games each decree has and which can be played now, or the rules of one of them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import msgspec
+
+from controller.catalogue import Pair, catalogue, playable
+from controller.cli import Failed
+from controller.rulebook import rulebook
+
+HELP = "say which games each decree has and which can be played now; or show the rules of one as data"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """[GAME] [--decree D] [--json]."""
+    parser.add_argument("game", nargs="?", metavar="GAME", help="show the rules of this game (needs --decree)")
+    parser.add_argument("--decree", metavar="D", help="only this decree")
+    parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the pairs, or one game's rules as JSON."""
+    pairs = [pair for pair in catalogue() if arguments.decree in (None, pair.decree)]
+    if not pairs:
+        known = sorted({pair.decree for pair in catalogue()})
+        raise Failed(f"no decree {arguments.decree!r}; there are: {', '.join(known)}")
+    if arguments.game:
+        print(msgspec.json.format(_rules(arguments.game, arguments.decree, pairs)).decode())
+    elif arguments.json or not sys.stdout.isatty():
+        for pair in pairs:
+            print(msgspec.json.encode({**msgspec.structs.asdict(pair), "playable": playable(pair)}).decode())
+    else:
+        _table(pairs)
+    return 0
+
+
+def _rules(game: str, decree: str | None, pairs: list[Pair]) -> bytes:
+    if decree is None:
+        raise Failed("which decree? Say --decree D")
+    pair = next((pair for pair in pairs if pair.game == game), None)
+    if pair is None:
+        raise Failed(f"{decree} has no game {game!r}; it has: {', '.join(pair.game for pair in pairs)}")
+    if not playable(pair):
+        raise Failed(f"{game} under {decree} cannot be played yet: its rules are not in the rulebook")
+    return msgspec.json.encode(getattr(rulebook(decree), game.replace("-", "_")))
+
+
+def _table(pairs: list[Pair]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("decree", "number", "game", "name in the decree", "playable")
+    for pair in pairs:
+        table.add_row(pair.decree, pair.number, pair.game, pair.name, "yes" if playable(pair) else "")
+    now = sum(playable(pair) for pair in pairs)
+    console = Console()
+    console.print(table)
+    console.print(f"{len(pairs)} games, {now} playable now")

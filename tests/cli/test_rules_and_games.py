@@ -1,0 +1,74 @@
+"""``novamas rules`` and ``novamas games``: JSON lines for machines, a table on a terminal, clear errors."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from controller.cli import main
+from controller.rulebooks import rows
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_rules_are_counted_by_decree_and_subject(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules"]) == 0
+    counts = lines(capsys)
+    assert sum(int(str(count["total"])) for count in counts) == 750
+    assert {"decree": "GAL07", "subject": "boule", "not_yet": 8, "total": 8}.items() <= counts[-9].items()
+
+
+def test_rules_of_a_decree_are_listed_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "--decree", "ARA02", "--list"]) == 0
+    listed = {line["id"]: line for line in lines(capsys)}
+    assert len(listed) == 150
+    assert listed["ARA02-006"]["where"] == "irregularity rotor_not_reversed"
+    assert listed["ARA02-150"] == {"id": "ARA02-150", "game": "fortune-wheel", "disposition": "not_yet"}
+
+
+def test_games_say_which_can_be_played(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["games"]) == 0
+    pairs = lines(capsys)
+    assert len(pairs) == 69
+    assert sum(bool(pair["playable"]) for pair in pairs) == 8
+
+
+def test_games_show_the_rules_of_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["games", "roulette-american", "--decree", "EUS96"]) == 0
+    book = json.loads(capsys.readouterr().out)
+    assert book["announcements"]["bets_closed"] == {"eu": "besterik ez"}
+    assert book["bets"]["simple"]["limits"] == [180, 360, 540, 900]
+
+
+@pytest.mark.parametrize("words", [["rules"], ["rules", "--list"], ["games"]])
+def test_a_table_on_a_terminal(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert "EUS96" in out
+    assert "{" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["rules", "--decree", "XXX"], "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07"),
+        (["games", "--decree", "XXX"], "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07"),
+        (["games", "boule"], "which decree? Say --decree D"),
+        (["games", "boule", "--decree", "ARA02"], "boule under ARA02 cannot be played yet"),
+        (["games", "omaha", "--decree", "ARA02"], "ARA02 has no game 'omaha'; it has: roulette-french"),
+    ],
+)
+def test_a_wrong_call_says_what_is_wrong(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 1
+    assert says in capsys.readouterr().err
+
+
+def test_a_table_of_data_with_other_columns_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"games.tsv: line 1: the columns must be id, name"):
+        rows("games.tsv", ("id", "name"))
