@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from controller.commands import (
-    AlertAcknowledge,
     AnyCommand,
     BetsClose,
     BetsOpen,
@@ -69,7 +68,6 @@ TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
     ResultCorrect: commands.correct,
     LimitAnnounce: commands.announce_limit,
     LastRoundsAnnounce: commands.announce_last_rounds,
-    AlertAcknowledge: commands.acknowledge,
 }
 """Who takes which input. What is not here does not concern the game."""
 
@@ -82,7 +80,7 @@ class RouletteGame:
     def __init__(self, book: Roulette, settings: RouletteSettings) -> None:
         wrong = faults(settings.pocket_order, book)
         if wrong:
-            raise ValueError(f"pocket_order: {'; '.join(wrong)}")
+            raise ValueError(f"pocket_order: {'; '.join(wrong[:3])}")
         self.book = book
         self.settings = settings
 
@@ -112,7 +110,7 @@ class RouletteGame:
             "spin": hand.spin if hand else state.spin,
             "relaunch": hand.relaunch if hand else state.relaunch,
             "last_of_session": hand.last if hand else False,
-            "awaits": list(hand.asks) if hand else [],
+            "asks": list(hand.asks) if hand else [],
             "unresolved": [entry.round for entry in state.unresolved()],
             "last_number": number,
             "last_colour": None if number is None else chances(number, self.book).colour,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.commands import (
-    AlertAcknowledge,
     AnyCommand,
     BetsClose,
     BetsOpen,
@@ -19,13 +18,14 @@ from controller.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.events import AlertAcknowledged, LastRounds, ResultCorrected, SessionClosed, SessionOpened
+from controller.events import LastRounds, ResultCorrected, SessionClosed, SessionOpened
 from controller.games.game import Rejected
 from controller.games.roulette_chances import chances
 from controller.games.roulette_readings import STARTING
 from controller.games.roulette_state import Countdown, Entry, Hand, Purpose, Tally
 from controller.games.roulette_turn import Turn
 from controller.rulebook import Law
+from devices.readings import Number
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
@@ -40,7 +40,7 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
     LimitAnnounce: IN_CHARGE,
     LastRoundsAnnounce: AT_THE_TABLE,
 }
-"""Which roles may say what. Who may call a spin null is in the rulebook; anybody may acknowledge an alert."""
+"""Which roles may say what. Who may call a spin null is in the rulebook."""
 
 
 def allow(turn: Turn, given: AnyCommand) -> None:
@@ -198,13 +198,6 @@ def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
     _announce(turn, "close", given)
 
 
-def acknowledge(turn: Turn, given: AlertAcknowledge) -> None:
-    """A person has seen an alert of the game."""
-    if given.alert not in turn.state.alerts:
-        raise Rejected(f"there is no alert {given.alert!r}")
-    turn.say(AlertAcknowledged(alert=given.alert, by=given.by, role=given.role))
-
-
 def _announce(turn: Turn, purpose: Purpose, given: Command, minimum: int | None = None) -> None:
     state, left = turn.state, turn.book.last_rounds
     if state.left(purpose) is not None:
@@ -252,8 +245,8 @@ def _undecided(turn: Turn, number: int | None, command: str) -> Hand | Entry:
     return entry
 
 
-def _pocket(turn: Turn, number: object) -> int:
-    if isinstance(number, int) and 0 <= number < turn.book.pockets:
+def _pocket(turn: Turn, number: Number) -> int:
+    if turn.is_pocket(number):
         return number
     raise Rejected(f"the wheel has no number {number}; it has 0 to {turn.book.pockets - 1}")
 

@@ -5,10 +5,12 @@ Only what is live and whole becomes a result. What a silence has hidden is said 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from controller.games.roulette_settings import BREACHES
-from controller.games.roulette_state import Entry, Hand
+from controller.games.roulette_state import Entry, Hand, State
 from controller.games.roulette_turn import DECISIONS, Turn, frames_of
 from devices.readings import AnyReading, Phase, Reading, WheelFault, WheelNumber, WheelPhase
 
@@ -35,16 +37,7 @@ def take_phase(turn: Turn, given: WheelPhase) -> None:
     if fresh and (given.phase in STARTING or was.phase in STARTING or given.spin != was.spin):
         turn.change(spent=False)
     _follow(turn, given.spin, given)
-    if given.phase in STARTING:
-        _starting(turn, given, fresh=fresh)
-    elif given.phase == "ball_in_rim" and (hand := _hand(turn, given)):
-        _launched(turn, hand, given)
-    elif given.phase == "no_more_bets" and (hand := _hand(turn, given)) and not hand.closed:
-        if not (hand.launched or hand.relaunch or turn.state.gap):
-            turn.irregular("phase_skipped", turn.book.laws["phase_skipped"], given=given, detail="ball_in_rim")
-        turn.close_bets(frames_of(given))
-    if given.rpm == 0 and given.phase in ("ball_in_rim", "no_more_bets") and "cylinder_stopped" in turn.book.void:
-        turn.breach("cylinder_stopped", given)
+    _COURSE[given.phase](turn, given, was)
 
 
 def take_number(turn: Turn, given: WheelNumber) -> None:
@@ -56,7 +49,7 @@ def take_number(turn: Turn, given: WheelNumber) -> None:
         _late_number(turn, given)
     elif not _known(turn, given):
         _follow(turn, given.spin, given)
-        if (hand := _hand_for_number(turn)) and hand.landed is None:
+        if (hand := _hand_for_number(turn, given)) and hand.landed is None:
             _live_number(turn, hand, given)
 
 
@@ -89,27 +82,63 @@ def take_silence(turn: Turn, _given: AnyReading) -> None:
 # Phases
 
 
-def _starting(turn: Turn, given: WheelPhase, *, fresh: bool) -> None:
+def _starting(turn: Turn, given: WheelPhase, was: State) -> None:
+    """The wheel has done with the spin before; with bets open the next round begins."""
     hand = turn.state.hand
     if hand and (hand.launched or hand.closed):
         _lost(turn, given)
-    opens = given.phase == "bets_open" and turn.state.hand is None and (fresh or not turn.state.spent)
     turn.change(gap=False)
-    if opens:
+    fresh = (given.phase, given.spin) != (was.phase, was.spin)
+    if given.phase == "bets_open" and turn.state.hand is None and (fresh or not turn.state.spent):
         turn.open_bets(given.spin, frames_of(given))
 
 
-def _hand(turn: Turn, given: WheelPhase) -> Hand | None:
-    """The round in hand, or the next one if the wheel plays it though its opening was not seen; None for a spin that is spent."""
-    state = turn.state
-    if state.hand is None and not state.spent:
-        if given.phase == "ball_in_rim":
-            turn.open_bets(given.spin)
-        else:
-            turn.begin(given.spin)
-        if not state.gap:
-            turn.irregular("phase_skipped", turn.book.laws["phase_skipped"], given=given, detail="bets_open")
-    return turn.state.hand
+def _ball_in_rim(turn: Turn, given: WheelPhase, _was: State) -> None:
+    """The ball runs in the rim: bets are open still."""
+    if turn.state.hand is None and not turn.state.spent:
+        turn.open_bets(given.spin)
+        _unseen("bets_open", turn, given)
+    if hand := turn.state.hand:
+        _launched(turn, hand, given)
+    _standstill(turn, given)
+
+
+def _no_more_bets(turn: Turn, given: WheelPhase, _was: State) -> None:
+    """The ball is about to fall."""
+    if turn.state.hand is None and not turn.state.spent:
+        turn.begin(given.spin)
+        _unseen("bets_open", turn, given)
+    elif (hand := turn.state.hand) and not (hand.launched or hand.closed or hand.relaunch):
+        _unseen("ball_in_rim", turn, given)
+    if (hand := turn.state.hand) and not hand.closed:
+        turn.close_bets(frames_of(given))
+    _standstill(turn, given)
+
+
+def _settled(_turn: Turn, _given: WheelPhase, _was: State) -> None:
+    """The ball lies in a pocket: the number says in which."""
+
+
+_COURSE: dict[Phase, Callable[[Turn, WheelPhase, State], None]] = {
+    "closed": _starting,
+    "idle": _starting,
+    "bets_open": _starting,
+    "ball_in_rim": _ball_in_rim,
+    "no_more_bets": _no_more_bets,
+    "settled": _settled,
+}
+
+
+def _unseen(phase: Phase, turn: Turn, given: WheelPhase) -> None:
+    """The wheel left out a phase, or a silence hid it."""
+    if not turn.state.gap:
+        turn.irregular("phase_skipped", turn.book.laws["phase_skipped"], given=given, detail=phase)
+
+
+def _standstill(turn: Turn, given: WheelPhase) -> None:
+    """The rotor stands still though the ball has not fallen: a case for some decrees only."""
+    if given.rpm == 0 and "cylinder_stopped" in turn.book.void:
+        turn.breach("cylinder_stopped", given)
 
 
 def _launched(turn: Turn, hand: Hand, given: WheelPhase) -> None:
@@ -129,10 +158,12 @@ def _follow(turn: Turn, spin: int | None, given: Reading) -> None:
     hand = turn.state.hand
     if hand is None or spin is None or spin == hand.spin:
         return
-    if hand.spin is None or not (hand.launched or hand.closed or turn.state.gap):
+    by_person = turn.settings.phases == "person"
+    if hand.spin is None or by_person or not (hand.launched or hand.closed or turn.state.gap):
         turn.change_hand(spin=spin)
     else:
         _lost(turn, given)
+        turn.change(spent=False)
 
 
 def _lost(turn: Turn, given: Reading) -> None:
@@ -164,46 +195,55 @@ def _known(turn: Turn, given: WheelNumber) -> bool:
     return any(entry.spin == given.spin and entry.kind == "result" for entry in last)
 
 
-def _hand_for_number(turn: Turn) -> Hand | None:
+def _hand_for_number(turn: Turn, given: WheelNumber) -> Hand | None:
     """The round that a live number belongs to; None where the ball was put back, or the spin is spent."""
     state = turn.state
-    if state.hand is None and not (state.relaunch if turn.settings.phases == "person" else state.spent):
-        return turn.begin(state.spin)
-    return state.hand
+    if state.hand:
+        return state.hand
+    if turn.settings.phases == "person":
+        return None if state.relaunch else turn.begin(given.spin)
+    return None if state.spent and given.spin in (None, state.spin) else turn.begin(given.spin)
 
 
 def _live_number(turn: Turn, hand: Hand, given: WheelNumber) -> None:
-    book, gap, number = turn.book, turn.state.gap, given.number
-    put_back = hand.relaunch and not hand.launched and not gap
-    if put_back and number == turn.state.tally().number:
-        return
+    """The ball lies in a pocket now."""
+    number, laws = given.number, turn.book.laws
+    gap = turn.state.gap and turn.settings.phases == "device"
+    unlaunched = hand.relaunch and not hand.launched
+    if unlaunched and not gap and number == turn.state.tally().number:
+        return  # the ball was put back where the decree wants it
     hand = replace(hand, frames=hand.frames + frames_of(given))
     turn.change(hand=hand)
     if not turn.is_pocket(number):
         _number_invalid(turn, given)
         turn.unresolved(hand, "number_unknown")
         return
-    turn.clear_alert("number_invalid")
+    turn.clear_alert("number_unknown")
     if given.conflict is not None:
         detail = f"{number} and {given.conflict}"
-        turn.irregular("witnesses_disagree", book.laws["witnesses_disagree"], given=given, asks=DECISIONS, detail=detail)
+        turn.irregular("witnesses_disagree", laws["witnesses_disagree"], given=given, asks=DECISIONS, detail=detail)
         turn.unresolved(hand, "witnesses_disagree", number)
-    elif put_back:
-        turn.irregular("no_launch", book.laws["no_launch"], given=given, asks=DECISIONS)
-        turn.unresolved(hand, "no_launch", number)
-    elif hand.relaunch and not hand.launched:
+    elif unlaunched and gap:
         turn.unresolved(hand, "silence", number)
+    elif unlaunched:
+        turn.irregular("no_launch", laws["no_launch"], given=given, asks=DECISIONS)
+        turn.unresolved(hand, "no_launch", number)
     elif not hand.closed and not gap:
-        turn.irregular("before_no_more_bets", book.laws["before_no_more_bets"], given=given, asks=DECISIONS)
+        turn.irregular("before_no_more_bets", laws["before_no_more_bets"], given=given, asks=DECISIONS)
         turn.unresolved(hand, "before_no_more_bets", number)
     else:
-        if not hand.closed:
-            turn.close_bets(unobserved=True)
-        if hand.asks:
-            turn.change_hand(landed=number)
-        else:
-            turn.result(hand, number, confirmed_by=hand.stands)
-            turn.change(gap=False)
+        _landed(turn, hand, number)
+
+
+def _landed(turn: Turn, hand: Hand, number: int) -> None:
+    """It lies there definitively, and bets were closed: the result, unless a person is to be asked first."""
+    if not hand.closed:
+        turn.close_bets(unobserved=True)
+    if hand.asks:
+        turn.change_hand(landed=number)
+    else:
+        turn.result(hand, number, confirmed_by=hand.stands)
+        turn.change(gap=False)
 
 
 def _late_number(turn: Turn, given: WheelNumber) -> None:
@@ -237,4 +277,4 @@ def _round_of_late(turn: Turn, given: WheelNumber) -> Hand | Entry | None:
 def _number_invalid(turn: Turn, given: WheelNumber) -> None:
     detail = f"number {given.number}"
     turn.irregular("number_invalid", turn.book.laws["number_invalid"], given=given, asks=DECISIONS, detail=detail)
-    turn.raise_alert("number_invalid", given, detail=detail)
+    turn.raise_alert("number_unknown", given, detail=detail)

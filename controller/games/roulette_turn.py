@@ -137,18 +137,18 @@ class Turn:
                 confirmed_by=confirmed_by,
             )
         )
-        if self.state.hand is None:
-            self.change(relaunch=False)
         self._count_down(of.round)
 
     def void(self, of: Hand | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The spin is null: no number, and the ball goes back into the last valid one before it is launched again."""
-        follows = self.state.hand is None or self.state.hand.round == of.round
         if isinstance(of, Hand) and of.launched and self.settings.rotor_after_void == "ignored":
             self.change(rotor=of.rotor_before)
         self._record(Entry(round=of.round, kind="void", spin=of.spin, reason=reason, article=law.article, last=of.last))
-        if follows:
-            self.change(relaunch=of.round == self.state.round, gap=False)
+        hand = self.state.hand
+        if hand is None and of.round == self.state.round:
+            self.change(relaunch=True, gap=False)
+        elif hand and of.round == hand.round - 1 and not hand.launched:
+            self.change_hand(relaunch=True)
         self.say(
             RoundVoid(
                 round=of.round,
@@ -207,7 +207,7 @@ class Turn:
                 what=what,
                 law=law.rule,
                 article=law.article,
-                spin=hand.spin if hand else self.state.spin,
+                spin=hand.spin if hand else getattr(given, "spin", None),
                 detail=detail,
                 asks=asks,
                 frames=frames_of(given),
