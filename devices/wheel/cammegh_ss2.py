@@ -222,7 +222,7 @@ class CammeghSS2:
             self._late = True
             self._silence = max(self._silence, gap)
         elif self._late and gap >= PACED * self._period:
-            out.append(LinkLate(at=now, device=self._device, frames=self._late_frames, silence=self._silence))
+            out.append(LinkLate(at=now, device=self._device, frames=self._late_frames, silence=round(self._silence, 3)))
             self._late, self._late_frames, self._silence = False, 0, 0.0
         self._heard = now
         self._reopened = False
@@ -231,6 +231,8 @@ class CammeghSS2:
 
     def _follow(self, last: Status, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         """Follow the spin counter: a result that was missed can be recovered from the next spin's lines, and only there."""
+        if status.state == frames.BALL_IN_RIM and self._told and self._told.spin == status.spin:
+            self._told = self._candidate = self._bare = None  # launched again under the same count: another result will come
         restarted = status.number is None and last.number is not None
         if status.spin == last.spin and not restarted:
             return

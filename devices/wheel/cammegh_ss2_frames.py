@@ -17,12 +17,13 @@ from devices.readings import Direction, Number, Phase, WheelFaultName
 SPINS = 256
 """The spin counter runs from 1 to this and starts again; it starts at 1 after power-on too."""
 
+BALL_IN_RIM = 3
 SETTLED = 5
 CLOSED = 6
 BALL_NOT_IN_TRACK = 7
 
 PHASES: MappingProxyType[int, Phase] = MappingProxyType(
-    {1: "idle", 2: "bets_open", 3: "ball_in_rim", 4: "no_more_bets", SETTLED: "settled", CLOSED: "closed"}
+    {1: "idle", 2: "bets_open", BALL_IN_RIM: "ball_in_rim", 4: "no_more_bets", SETTLED: "settled", CLOSED: "closed"}
 )
 """State 7 is a fault and leaves the phase as it is."""
 

@@ -200,6 +200,13 @@ class TestResult:
         assert faults(wheel.play(10, "16", " 2")) == [("number_changed", False)]
         assert [n.number for n in numbers(wheel.heard)] == [17, 2]
 
+    def test_another_launch_under_the_same_count_is_another_result(self) -> None:
+        wheel = Hearing()
+        wheel.play(9, "24", "17")
+        wheel.say(6, 9, "17")
+        assert [(n.spin, n.number, n.late) for n in numbers(wheel.play(9, "17", "17"))] == [(9, 17, False)]
+        assert faults(wheel.heard) == []
+
     @pytest.mark.parametrize(
         ("pockets", "number", "told", "known"),
         [(37, "36", 36, True), (37, "00", "00", False), (38, "00", "00", True), (38, "38", "000", False), (40, "39", "0000", True)],
