@@ -288,3 +288,15 @@ def quotes(article: str) -> list[str]:
             if depth == 0:
                 found.append(article[start:at])
     return found
+
+
+# As documented
+
+
+@every
+def test_every_doubt_is_in_the_document(decree: str, game: str) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    for name, doubt in roulette(decree, game).doubts.items():
+        [row] = [line for line in document.splitlines() if line.startswith(f"| `{name}` |")]
+        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
+        assert f"{decree} {doubt.lines}" in row
