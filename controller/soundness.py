@@ -5,13 +5,13 @@ A field that is empty or at its default here may have been mistaken in the file;
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import msgspec
 
+from controller.broker import NotLoopback, loopback
 from controller.configuration import BROKER_FILES, Broker, Configuration, Device, Notes, Table, read
 from controller.games.games import make_game
 from controller.places import Path
@@ -52,8 +52,11 @@ def _broker(broker: Broker) -> Flaws:
         yield ("broker", "url"), "holds a name or password: use `username`, and `password_file` or `password_credential`"
     if scheme not in ("mqtt", "mqtts", "embedded") or not host or address.path.strip("/") or address.query or address.fragment:
         yield ("broker", "url"), "expected mqtt://host:port, mqtts://host:port or embedded://127.0.0.1:port"
-    elif scheme == "embedded" and not _loopback(host):
-        yield ("broker", "url"), f"the embedded broker serves this machine only: 127.0.0.1, not {host}"
+    elif scheme == "embedded":
+        try:
+            loopback(host)
+        except NotLoopback as error:
+            yield ("broker", "url"), _words(error)
     if (broker.cert_file is None) != (broker.key_file is None):
         has, lacks = ("cert_file", "key_file") if broker.key_file is None else ("key_file", "cert_file")
         yield ("broker", has), f"needs `{lacks}` too"
@@ -68,13 +71,6 @@ def _broker(broker: Broker) -> Flaws:
         name = getattr(broker, key)
         if name and not name.startswith(CREDENTIALS) and not os.access(name, os.R_OK):
             yield ("broker", key), f"cannot be read: {name}"
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _table(at: Path, table: Table) -> Flaws:

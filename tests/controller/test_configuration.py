@@ -82,7 +82,7 @@ def test_the_sample_is_sound() -> None:
         ),
         ('id = "wheel"', 'id = "wheel"\noptions.pockets = 36', "line 11: table[0].device[0].options.pockets"),
         ('id = "wheel"', 'id = "wheel"\nstale_after = nan', "line 11: table[0].device[0].stale_after: expected seconds"),
-        ("127.0.0.1:1883", "0.0.0.0:1883", "line 4: broker.url: the embedded broker serves this machine only"),
+        ("127.0.0.1:1883", "0.0.0.0:1883", "line 4: broker.url: the embedded broker listens on 127.0.0.1 only"),
         ("embedded://127.0.0.1:1883", "http://broker", "line 4: broker.url: expected mqtt://"),
         ("embedded://127.0.0.1:1883", "mqtts://a:b@broker", "line 4: broker.url: holds a name or password"),
         ("embedded://127.0.0.1:1883", "mqtt://broker:99999", "line 4: broker.url: is no address"),
