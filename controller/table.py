@@ -30,12 +30,11 @@ from devices.readings import LinkGarbage, LinkLate, LinkLost, LinkStale, LinkUni
 FAULT = "table-fault"
 """The alert that the game failed on a reading: no results until the daemon is started again."""
 
+ANEW = "table-anew"
+"""The alert that the table could not go on where it was, and has begun anew; cleared at the next restart."""
+
 RESTART = "restart"
 """Why every device counts as lost when a table is taken up again; it raises no alert of its own."""
-
-
-class Unrestorable(ValueError):
-    """What was saved does not fit this table. The message says why."""
 
 
 class _Saved(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,8 +54,8 @@ class Table:
     """Table ``id`` of ``site``, with one game under one decree. No clock, no input or output.
 
     ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave before: the table goes on
-    in the same session and round; take the readings of :meth:`gap` next. Raises :class:`Unrestorable` if it is another
-    game's or release's. ``halted`` is set by the daemon: why the table may not give results at present.
+    in the same session and round; take the readings of :meth:`gap` next. If it is another game's or release's the table
+    begins anew, and says so. ``halted`` is set by the daemon: why the table may not give results at present.
     """
 
     def __init__(
@@ -84,9 +83,12 @@ class Table:
         self._alerts: dict[str, Alert | None] = {}
         self._result: RoundResult | ResultCorrected | None = None
         self._fault: str | None = None
-        self._groundless: tuple[str, ...] = ()
+        self._due: list[AnyEvent] = []
         if saved is not None:
-            self._restore(saved)
+            try:
+                self._restore(saved)
+            except ValueError as error:
+                self._due = [AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=str(error))]
 
     def take(self, given: Input, time: str, mono_ns: int) -> list[AnyEvent]:
         """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what follows from it.
@@ -102,9 +104,8 @@ class Table:
             said = [*self._link(given, time)]
             state, more = self._reading(given)
             said += more
-        if self._groundless:
-            said = [*(AlertCleared(alert=alert) for alert in self._groundless), *said]
-            self._groundless = ()
+        said = [*self._due, *said]
+        self._due = []
         if said or state != self._state:
             self._time = time
         self._state = state
@@ -168,21 +169,18 @@ class Table:
         )
 
     def _restore(self, body: bytes) -> None:
-        try:
-            saved = msgspec.json.decode(body, type=_Saved)
-            state = msgspec.json.decode(saved.state, type=self._game.state_type)
-        except ValueError as error:
-            raise Unrestorable(f"table {self.id}: what was saved is not of this release: {error}") from None
+        """Raises ``ValueError`` that says why the table cannot go on from there."""
+        saved = msgspec.json.decode(body, type=_Saved)
         if (saved.game, saved.decree) != (self.game_id, self.decree):
-            raise Unrestorable(f"table {self.id}: what was saved is of {saved.game} under {saved.decree}")
-        self._state, self._time, self._open, self._result = state, saved.time, saved.open, saved.result
+            raise ValueError(f"before this it was a table of {saved.game} under {saved.decree}")
+        self._state = msgspec.json.decode(saved.state, type=self._game.state_type)
+        self._time, self._open, self._alerts, self._result = saved.time, saved.open, saved.alerts, saved.result
         self.seq = saved.seq if saved.boot == self.boot else 0
         known = self._about.devices or saved.devices
         self._devices = {device: standing for device, standing in saved.devices.items() if device in known}
-        self._alerts = saved.alerts
         # A fault is over with the restart, and a device that is configured no more cannot be missing.
-        gone = {FAULT, *(_link_alert(device) for device in saved.devices.keys() - self._devices.keys())}
-        self._groundless = tuple(alert for alert, open_ in saved.alerts.items() if open_ and alert in gone)
+        gone = {FAULT, ANEW, *(_link_alert(device) for device in saved.devices.keys() - self._devices.keys())}
+        self._due = [AlertCleared(alert=alert) for alert, open_ in saved.alerts.items() if open_ and alert in gone]
 
     # One input
 
@@ -287,7 +285,7 @@ class Table:
         known = {*self._devices, *self._about.devices}
         if any(self._devices[device].state != "up" if device in self._devices else True for device in known):
             return "stale"
-        if shown.get("asks"):
+        if shown.get("awaits"):
             return "waiting"
         return "open" if self._open else "closed"
 

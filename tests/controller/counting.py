@@ -1,0 +1,86 @@
+"""A game for tests of the table: it counts numbers, waits where it is told to, and can be made to fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.commands import AnyCommand, BetsClose, BetsOpen, ResultCorrect, RoundVoid, SessionClose, SessionOpen
+from controller.events import (
+    AlertCleared,
+    AlertRaised,
+    AnyEvent,
+    ResultCorrected,
+    RoundResult,
+    SessionClosed,
+    SessionOpened,
+)
+from controller.events import RoundVoid as Void
+from controller.games.game import Rejected
+from devices.readings import AnyReading, LinkLost, WheelFault, WheelNumber
+
+FATAL = 666
+"""A number on which the game fails."""
+
+
+class Count(msgspec.Struct, frozen=True):
+    session: int = 0
+    round: int = 0
+    numbers: tuple[int, ...] = ()
+    gaps: int = 0
+    waits: bool = False
+
+
+class Counting:
+    state_type = Count
+
+    def begin(self) -> Count:
+        return Count()
+
+    def step(self, state: Count, given: AnyReading | AnyCommand) -> tuple[Count, tuple[AnyEvent, ...]]:
+        at: dict[str, Any] = {"session": state.session, "round": state.round}
+        match given:
+            case SessionOpen(by=by, role=role):
+                return Count(state.session + 1), (SessionOpened(by=by, role=role, session=state.session + 1),)
+            case SessionClose(by=by, role=role) if state.session:
+                return replace(state, waits=False), (SessionClosed(by=by, role=role, session=state.session),)
+            case WheelNumber(number=number) if isinstance(number, int):
+                if number == FATAL:
+                    raise ZeroDivisionError("a defect")
+                after = replace(state, round=state.round + 1, numbers=(*state.numbers, number)[-3:])
+                return after, (_result(number, session=state.session, round=after.round),)
+            case WheelFault(fault=fault, active=active):
+                return state, (AlertRaised(alert=fault, what=fault) if active else AlertCleared(alert=fault),)
+            case ResultCorrect(number=number, by=by, role=role, round=wanted) if isinstance(number, int):
+                if not 1 <= wanted <= state.round:
+                    raise Rejected("no such round")
+                return state, (_corrected(number, by, role, session=state.session, round=wanted),)
+            case RoundVoid(by=by):
+                void = Void(reason="inspector", law="", article="", last_number=None, by=by, **at)
+                return state, (void,)
+            case BetsOpen():
+                return replace(state, waits=True), ()
+            case BetsClose():
+                raise ZeroDivisionError("a defect")
+            case LinkLost():
+                return replace(state, gaps=state.gaps + 1), ()
+        return state, ()
+
+    def show(self, state: Count) -> dict[str, Any]:
+        return {"round": state.round, "gaps": state.gaps, "awaits": ["bets.open"] if state.waits else []}
+
+    def history(self, state: Count) -> list[dict[str, Any]]:
+        return [{"number": number} for number in state.numbers]
+
+
+_NOTHING: dict[str, Any] = dict.fromkeys(("colour", "parity", "half", "dozen", "column"))
+
+
+def _result(number: int, **fields: Any) -> RoundResult:
+    return RoundResult(number=number, spin=None, zeros=0, last_of_session=False, frames=(), **_NOTHING, **fields)
+
+
+def _corrected(number: int, by: str, role: Any, **fields: Any) -> ResultCorrected:
+    return ResultCorrected(replaces=None, replaces_boot=None, number=number, was=0, by=by, role=role, **_NOTHING, **fields)

@@ -1,0 +1,312 @@
+"""The table: envelope, links, alerts, what is retained, and going on after a restart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given as property_of
+from hypothesis import strategies as st
+
+from controller.commands import AlertAcknowledge, BetsClose, BetsOpen, ResultCorrect, RoundVoid, SessionClose, SessionOpen
+from controller.events import AlertCleared, AlertRaised, AnyEvent, DataLate, DeviceState, RoundResult
+from controller.games.game import Rejected
+from controller.notation import Input, read_event, write
+from controller.retained import About
+from controller.table import Table
+from devices.readings import (
+    LinkGarbage,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    WheelFault,
+    WheelNumber,
+)
+from tests.controller.counting import FATAL, Counting
+
+HEAD: dict[str, Any] = {"at": 0.0, "by": "M. Lasa", "role": "inspector"}
+
+
+def make(
+    *, saved: bytes | None = None, boot: str = "b1", game_id: str = "counting", devices: tuple[str, ...] = ("wheel",)
+) -> Table:
+    about = About(devices=dict.fromkeys(devices, "driver"))
+    return Table("casino", "t1", game_id, "ARA02", Counting(), boot, saved=saved, about=about)
+
+
+def take(table: Table, *inputs: Input) -> list[AnyEvent]:
+    return [event for each in inputs for event in table.take(each, f"time {each.at}", round(each.at * 1e9))]
+
+
+def leaf(table: Table, name: str) -> Any:
+    body = table.retained()[name]
+    assert body is not None
+    return msgspec.json.decode(body)
+
+
+def lost(reason: str = "unplugged", device: str = "wheel") -> LinkLost:
+    return LinkLost(at=1.0, device=device, reason=reason)
+
+
+UP = LinkUp(at=0.5, device="wheel")
+NUMBER = WheelNumber(at=2.0, device="wheel", number=17)
+OPEN = SessionOpen(**HEAD)
+
+
+def test_every_event_has_the_whole_envelope() -> None:
+    (event,) = take(make(), NUMBER)
+    assert isinstance(event, RoundResult)
+    assert (event.site, event.table, event.game, event.decree, event.boot, event.seq) == (
+        "casino",
+        "t1",
+        "counting",
+        "ARA02",
+        "b1",
+        1,
+    )
+    assert (event.time, event.mono_ns, event.round, event.simulated) == ("time 2.0", 2_000_000_000, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("reading", "state", "detail"),
+    [
+        (lost(), "lost", "unplugged"),
+        (LinkStale(at=1.0, device="wheel", age=5.25), "stale", "no valid frame for 5.25 s"),
+        (LinkUnintelligible(at=1.0, device="wheel", bytes=80), "unintelligible", "80 bytes, and no frame among them"),
+    ],
+)
+def test_a_link_that_goes_raises_an_alert_until_it_is_back(reading: Any, state: Any, detail: str) -> None:
+    table = make()
+    took = take(table, UP, reading, reading, NUMBER, msgspec.structs.replace(UP, at=3.0))
+    assert [type(event) for event in took] == [DeviceState, DeviceState, AlertRaised, RoundResult, DeviceState, AlertCleared]
+    assert [event.seq for event in took] == [1, 2, 3, 4, 5, 6]
+    gone, alert = took[1:3]
+    assert isinstance(gone, DeviceState)
+    assert (gone.device, gone.state, gone.detail) == ("wheel", state, detail)
+    assert isinstance(alert, AlertRaised)
+    assert (alert.alert, alert.what, alert.device, alert.detail) == ("wheel-link", f"link.{state}", "wheel", detail)
+
+
+def test_another_reason_for_the_loss_is_told() -> None:
+    table = make()
+    take(table, UP, lost("unplugged"))
+    assert [type(event) for event in take(table, lost("no such file"))] == [DeviceState, AlertRaised]
+    assert leaf(table, "alert/wheel-link")["detail"] == "no such file"
+
+
+def test_late_data_is_told_and_garbage_is_counted() -> None:
+    table = make()
+    took = take(table, LinkLate(at=1.0, device="wheel", frames=7, silence=40.5), LinkGarbage(at=1.0, device="wheel", bytes=9))
+    assert len(took) == 1
+    assert isinstance(took[0], DataLate)
+    assert (took[0].frames, took[0].silence) == (7, 40.5)
+    assert table.garbage == {"wheel": 9}
+
+
+def test_one_word_says_how_the_table_stands() -> None:
+    table = make()
+    words = [leaf(table, "state")["status"]]
+    for given in (UP, OPEN, BetsOpen(**HEAD), lost(), UP, SessionClose(**HEAD), NUMBER):
+        take(table, given)
+        words.append(leaf(table, "state")["status"])
+    assert words == ["stale", "closed", "open", "waiting", "stale", "waiting", "closed", "closed"]
+    table.halted = "no room"
+    assert leaf(table, "state")["status"] == "fault"
+    assert leaf(table, "state")["fault"] == "no room"
+    with pytest.raises(Rejected, match="no room"):
+        take(table, OPEN)
+
+
+def test_a_table_without_a_word_from_one_of_its_devices_is_stale() -> None:
+    table = make(devices=("wheel", "slot"))
+    take(table, UP)
+    assert leaf(table, "state")["status"] == "stale"
+
+
+def test_the_result_is_the_valid_one() -> None:
+    table = make()
+    assert table.retained()["result"] == b"null"
+    take(table, OPEN, NUMBER, WheelNumber(at=3.0, device="wheel", number=5))
+    assert (leaf(table, "result")["number"], leaf(table, "result")["round"]) == (5, 2)
+    take(table, ResultCorrect(**HEAD, round=1, number=9))
+    assert leaf(table, "result")["number"] == 5
+    take(table, ResultCorrect(**HEAD, round=2, number=6))
+    assert (leaf(table, "result")["type"], leaf(table, "result")["number"]) == ("result.corrected", 6)
+    take(table, RoundVoid(**HEAD, reason="inspector"))
+    assert table.retained()["result"] == b"null"
+
+
+def test_history_and_info_are_shown() -> None:
+    table = make()
+    take(table, NUMBER, NUMBER)
+    assert leaf(table, "history")["results"] == [{"number": 17}, {"number": 17}]
+    assert leaf(table, "info")["about"]["devices"] == {"wheel": "driver"}
+    assert leaf(table, "info")["table"] == "t1"
+
+
+def test_alerts_are_acknowledged_once() -> None:
+    table = make()
+    seen = AlertAcknowledge(**HEAD, alert="wheel-link")
+    with pytest.raises(Rejected, match="open: none"):
+        take(table, seen)
+    take(table, UP, lost())
+    (event,) = take(table, seen)
+    assert event.seq == 4
+    shown = leaf(table, "alert/wheel-link")
+    assert (shown["acknowledged_by"], shown["acknowledged_role"]) == ("M. Lasa", "inspector")
+    with pytest.raises(Rejected, match="acknowledged by M"):
+        take(table, seen)
+    take(table, UP)
+    assert table.retained()["alert/wheel-link"] is None
+    with pytest.raises(Rejected, match="no open alert"):
+        take(table, seen)
+
+
+def test_alerts_of_the_game_are_kept_too() -> None:
+    table = make()
+    take(table, WheelFault(at=1.0, device="wheel", fault="sensor", active=True))
+    assert leaf(table, "alert/sensor")["what"] == "sensor"
+    assert leaf(table, "state")["alerts"] == ["sensor"]
+    take(table, WheelFault(at=2.0, device="wheel", fault="sensor", active=False))
+    assert table.retained()["alert/sensor"] is None
+
+
+def test_a_game_that_fails_on_a_reading_gives_no_more_results() -> None:
+    table = make()
+    take(table, UP, OPEN, NUMBER)
+    (event,) = take(table, WheelNumber(at=3.0, device="wheel", number=FATAL))
+    assert isinstance(event, AlertRaised)
+    assert event.alert == "table-fault"
+    assert "a defect" in str(event.detail)
+    assert take(table, NUMBER) == []
+    with pytest.raises(Rejected, match="in fault"):
+        take(table, SessionClose(**HEAD))
+    assert [type(e) for e in take(table, lost())] == [DeviceState, AlertRaised]
+    take(table, AlertAcknowledge(**HEAD, alert="table-fault"))
+    assert leaf(table, "state")["status"] == "fault"
+    assert leaf(table, "result")["number"] == 17
+
+    again = make(saved=table.saved(), boot="b2")
+    assert [e.alert for e in take(again, *again.gap(4.0)) if isinstance(e, AlertCleared)] == ["table-fault"]
+    assert isinstance(take(again, NUMBER)[0], RoundResult)
+
+
+def test_a_game_that_fails_on_a_command_goes_on() -> None:
+    table = make()
+    before = table.saved()
+    with pytest.raises(Rejected, match="a defect"):
+        take(table, BetsClose(**HEAD))
+    assert table.saved() == before
+    assert isinstance(take(table, NUMBER)[0], RoundResult)
+
+
+def test_a_restart_goes_on_in_the_same_session_and_round() -> None:
+    table = make()
+    take(table, UP, OPEN, NUMBER, NUMBER)
+    again = make(saved=table.saved(), boot="b2")
+    assert {name: body for name, body in again.retained().items() if name != "state"} == {
+        name: body.replace(b'"boot":"b1"', b'"boot":"b2"') if name != "result" and body else body
+        for name, body in table.retained().items()
+        if name != "state"
+    }
+    took = take(again, *again.gap(9.0))
+    assert [(type(e), e.boot, e.seq) for e in took] == [(DeviceState, "b2", 1)]
+    assert leaf(again, "state")["status"] == "stale"
+    assert leaf(again, "state")["shown"]["gaps"] == 1
+    up, result = take(again, UP, NUMBER)
+    assert (up.seq, result.seq, result.session, result.round) == (2, 3, 1, 3)
+
+
+def test_an_alert_survives_a_restart() -> None:
+    table = make()
+    take(table, UP, lost())
+    again = make(saved=table.saved(), boot="b2")
+    take(again, *again.gap(9.0))
+    assert leaf(again, "alert/wheel-link")["raised"] == "time 1.0"
+    assert [type(e) for e in take(again, UP)] == [DeviceState, AlertCleared]
+
+
+def test_the_alert_of_a_device_that_is_configured_no_more_is_cleared() -> None:
+    table = make()
+    take(table, UP, lost())
+    again = make(saved=table.saved(), boot="b2", devices=("other",))
+    cleared, *_ = take(again, *again.gap(9.0))
+    assert isinstance(cleared, AlertCleared)
+    assert cleared.alert == "wheel-link"
+    assert list(leaf(again, "state")["devices"]) == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("saved", "detail"), [(b"{}", "missing required field"), (b"\xff", "malformed"), (None, "of counting under ARA02")]
+)
+def test_what_does_not_fit_begins_anew_and_says_so(saved: bytes | None, detail: str) -> None:
+    table = make()
+    take(table, UP, OPEN, NUMBER)
+    again = make(saved=saved or table.saved(), boot="b2", game_id="other" if saved is None else "counting")
+    alert, state = take(again, *again.gap(9.0))
+    assert isinstance(alert, AlertRaised)
+    assert (alert.alert, alert.severity) == ("table-anew", "warning")
+    assert detail in str(alert.detail)
+    assert isinstance(state, DeviceState)
+    assert again.retained()["result"] == b"null"
+
+
+devices = st.sampled_from(["wheel", "slot"])
+ats = st.floats(0, 1e6)
+inputs: st.SearchStrategy[Input] = st.one_of(
+    st.builds(LinkUp, at=ats, device=devices),
+    st.builds(LinkLost, at=ats, device=devices, reason=st.sampled_from(["unplugged", "refused"])),
+    st.builds(LinkStale, at=ats, device=devices, age=st.just(5.0)),
+    st.builds(LinkUnintelligible, at=ats, device=devices, bytes=st.just(70)),
+    st.builds(LinkLate, at=ats, device=devices, frames=st.just(3), silence=st.just(9.0)),
+    st.builds(LinkGarbage, at=ats, device=devices, bytes=st.just(3)),
+    st.builds(WheelNumber, at=ats, device=devices, number=st.integers(0, 36)),
+    st.builds(WheelFault, at=ats, device=devices, fault=st.sampled_from(["sensor", "self_test"]), active=st.booleans()),
+    st.builds(SessionOpen, at=ats, by=st.just("A"), role=st.just("inspector")),
+    st.builds(SessionClose, at=ats, by=st.just("A"), role=st.just("inspector")),
+    st.builds(
+        ResultCorrect, at=ats, by=st.just("A"), role=st.just("inspector"), round=st.integers(0, 4), number=st.integers(0, 36)
+    ),
+    st.builds(
+        AlertAcknowledge, at=ats, by=st.just("A"), role=st.just("inspector"), alert=st.sampled_from(["wheel-link", "sensor"])
+    ),
+)
+
+
+@property_of(st.lists(inputs, max_size=40), st.data())
+def test_whatever_happens(given: list[Input], data: st.DataObject) -> None:
+    """Numbers are contiguous, what is retained agrees with the events, and a table taken up anywhere goes on the same."""
+    table, taken_up = make(devices=("wheel", "slot")), make(devices=("wheel", "slot"))
+    seen: list[AnyEvent] = []
+    open_alerts: set[str] = set()
+    for each in given:
+        if data.draw(st.booleans()):
+            taken_up = make(devices=("wheel", "slot"), saved=taken_up.saved())
+        before = table.saved()
+        try:
+            took = take(table, each)
+        except Rejected:
+            assert table.saved() == before
+            with pytest.raises(Rejected):
+                take(taken_up, each)
+            continue
+        assert take(taken_up, each) == took
+        assert taken_up.retained() == table.retained()
+        seen += took
+        for event in took:
+            assert read_event(write(event)) == event
+            if isinstance(event, AlertRaised):
+                open_alerts.add(event.alert)
+            if isinstance(event, AlertCleared):
+                open_alerts.discard(event.alert)
+    assert [event.seq for event in seen] == list(range(1, len(seen) + 1))
+    assert leaf(table, "state")["seq"] == len(seen)
+    assert set(leaf(table, "state")["alerts"]) == open_alerts
+    assert {name for name, body in table.retained().items() if name.startswith("alert/") and body} == {
+        f"alert/{a}" for a in open_alerts
+    }
+    down = {device for device, standing in leaf(table, "state")["devices"].items() if standing["state"] != "up"}
+    assert {f"{device}-link" for device in down} == {alert for alert in open_alerts if alert.endswith("-link")}
