@@ -37,6 +37,10 @@ RESTART = "restart"
 """Why every device counts as lost when a table is taken up again; it raises no alert of its own."""
 
 
+class Unrestorable(Exception):
+    """The table has an open session of another game or decree. The message says so, and what to do."""
+
+
 class _Saved(msgspec.Struct, frozen=True, kw_only=True):
     game: str
     decree: str
@@ -55,7 +59,8 @@ class Table:
 
     ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave before: the table goes on
     in the same session and round; take the readings of :meth:`gap` next. If it is another game's or release's the table
-    begins anew, and says so. ``halted`` is set by the daemon: why the table may not give results at present.
+    begins anew, and says so; but it raises :class:`Unrestorable` rather than drop another game's open session.
+    ``halted`` is set by the daemon: why the table may not give results at present.
     """
 
     def __init__(
@@ -172,7 +177,10 @@ class Table:
         """Raises ``ValueError`` that says why the table cannot go on from there."""
         saved = msgspec.json.decode(body, type=_Saved)
         if (saved.game, saved.decree) != (self.game_id, self.decree):
-            raise ValueError(f"before this it was a table of {saved.game} under {saved.decree}")
+            was = f"before this it was a table of {saved.game} under {saved.decree}"
+            if saved.open:
+                raise Unrestorable(f"table {self.id}: {was}, and its session is open: set it back and close the session first")
+            raise ValueError(was)
         self._state = msgspec.json.decode(saved.state, type=self._game.state_type)
         self._time, self._open, self._alerts, self._result = saved.time, saved.open, saved.alerts, saved.result
         self.seq = saved.seq if saved.boot == self.boot else 0
@@ -285,7 +293,7 @@ class Table:
         known = {*self._devices, *self._about.devices}
         if any(self._devices[device].state != "up" if device in self._devices else True for device in known):
             return "stale"
-        if shown.get("awaits"):
+        if shown.get("asks"):
             return "waiting"
         return "open" if self._open else "closed"
 

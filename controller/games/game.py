@@ -34,7 +34,7 @@ class Game(Protocol):
     def show(self, state: Any) -> dict[str, Any]:
         """What the retained topic ``state`` tells of the game: phase, round, last number ... JSON values only.
 
-        ``awaits`` lists the commands one of which the game waits for; the table says ``waiting`` while it is not empty.
+        ``asks`` lists the commands one of which the game waits for; the table says ``waiting`` while it is not empty.
         """
         ...
 

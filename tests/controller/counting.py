@@ -69,7 +69,7 @@ class Counting:
         return state, ()
 
     def show(self, state: Count) -> dict[str, Any]:
-        return {"round": state.round, "gaps": state.gaps, "awaits": ["bets.open"] if state.waits else []}
+        return {"round": state.round, "gaps": state.gaps, "asks": ["bets.open"] if state.waits else []}
 
     def history(self, state: Count) -> list[dict[str, Any]]:
         return [{"number": number} for number in state.numbers]

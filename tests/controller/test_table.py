@@ -14,7 +14,7 @@ from controller.events import AlertCleared, AlertRaised, AnyEvent, DataLate, Dev
 from controller.games.game import Rejected
 from controller.notation import Input, read_event, write
 from controller.retained import About
-from controller.table import Table
+from controller.table import Table, Unrestorable
 from devices.readings import (
     LinkGarbage,
     LinkLate,
@@ -244,7 +244,7 @@ def test_the_alert_of_a_device_that_is_configured_no_more_is_cleared() -> None:
 )
 def test_what_does_not_fit_begins_anew_and_says_so(saved: bytes | None, detail: str) -> None:
     table = make()
-    take(table, UP, OPEN, NUMBER)
+    take(table, UP, OPEN, NUMBER, SessionClose(**HEAD))
     again = make(saved=saved or table.saved(), boot="b2", game_id="other" if saved is None else "counting")
     alert, state = take(again, *again.gap(9.0))
     assert isinstance(alert, AlertRaised)
@@ -252,6 +252,13 @@ def test_what_does_not_fit_begins_anew_and_says_so(saved: bytes | None, detail: 
     assert detail in str(alert.detail)
     assert isinstance(state, DeviceState)
     assert again.retained()["result"] == b"null"
+
+
+def test_an_open_session_of_another_game_is_not_dropped() -> None:
+    table = make()
+    take(table, OPEN)
+    with pytest.raises(Unrestorable, match="table t1: before this it was a table of counting under ARA02"):
+        make(saved=table.saved(), boot="b2", game_id="other")
 
 
 devices = st.sampled_from(["wheel", "slot"])
