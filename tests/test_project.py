@@ -1,0 +1,128 @@
+"""The project itself: pinned dependencies, short files, documents that tell the truth, no trace of anybody's machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from controller.cli import SUBCOMMANDS, main
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES = PROJECT["tool"]["importlinter"]["root_packages"]
+
+
+def tracked() -> list[Path]:
+    """The files of the project that are text."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    paths = [ROOT / name.decode() for name in listed.split(b"\0") if name]
+    return [path for path in paths if path.is_file() and not path.is_symlink() and b"\0" not in path.read_bytes()[:8192]]
+
+
+def requirement(text: str) -> str:
+    """The name of a requirement, in its one form."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", text, maxsplit=1)[0]).lower()
+
+
+def test_constraints_are_versions_without_addresses() -> None:
+    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+", line)] == []
+    assert len({requirement(line) for line in lines}) == len(lines)
+
+
+def test_every_dependency_is_pinned() -> None:
+    project = PROJECT["project"]
+    asked = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    pinned = {requirement(line) for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line}
+    assert {requirement(name) for name in asked} <= pinned
+
+
+def test_every_dependency_is_used() -> None:
+    modules = {"pyserial": "serial"}
+    imported: set[str] = set()
+    for path in tracked():
+        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES:
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Import):
+                    imported |= {name.name.partition(".")[0] for name in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    imported.add(node.module.partition(".")[0])
+    asked = {modules.get(name, name) for name in map(requirement, PROJECT["project"]["dependencies"])}
+    assert asked <= imported
+
+
+def test_no_file_tells_of_a_machine_or_a_registry() -> None:
+    """Paths below the checkout's own folder, home directories, and addresses that packages were fetched from."""
+    marks = [
+        f"{ROOT.parent}/" if ROOT.parent != Path("/") else "",
+        "/" + "root/",
+        "/" + "home/",
+        "index" + "-url",
+        "file:" + "///",
+        "pypi" + ".org",
+    ]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {mark}"
+        for path in tracked()
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        for mark in marks
+        if mark and mark in line
+    ]
+    assert found == []
+
+
+def test_no_source_file_is_too_long() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in tracked() if path.suffix == ".py"}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
+def test_every_module_says_what_it_is() -> None:
+    modules = [path for path in tracked() if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES]
+    assert modules
+    assert [str(path.relative_to(ROOT)) for path in modules if not ast.get_docstring(ast.parse(path.read_text()))] == []
+
+
+def test_every_package_is_under_the_import_contracts() -> None:
+    folders = {path.relative_to(ROOT).parts[0] for path in tracked() if path.name == "__init__.py"}
+    assert folders == {*PACKAGES, "tests"}
+    shipped = {name.removesuffix("*") for name in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]}
+    assert shipped == set(PACKAGES)
+
+
+def test_the_readme_names_commands_and_files_that_exist() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert set(re.findall(r"`novamas (\w+)", text)) == set(SUBCOMMANDS)
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z]+)\b", text)) <= targets
+
+
+@pytest.mark.parametrize(
+    "document",
+    [*sorted(path.relative_to(ROOT) for path in ROOT.glob("docs/*.md")), Path("README.md"), Path("CHANGELOG.md")],
+    ids=str,
+)
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    text = (ROOT / document).read_text()
+    links = [
+        link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link and not link.startswith("#")
+    ]
+    assert [link for link in links if not (ROOT / document.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    assert f"usage: novamas {name}" in capsys.readouterr().out
+
+
+def test_the_one_command_of_ci_is_make_test() -> None:
+    lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line]
+    assert lines[:2] == ["#!/usr/bin/env bash", "set -euo pipefail"]
+    assert lines[-1] == "make test"

@@ -1,0 +1,71 @@
+"""The unit and the udev rules, as systemd itself judges them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SYSTEMD = Path(__file__).parents[1] / "systemd"
+UNIT = SYSTEMD / "novamas.service"
+EXPOSURE = 1.6
+"""The most that ``systemd-analyze security`` may find exposed, from 0 (nothing) to 10."""
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_the_unit_is_sound(tmp_path: Path) -> None:
+    """With the programs that are installed here in the place of those it will start."""
+    unit = tmp_path / UNIT.name
+    text = UNIT.read_text()
+    assert text.count("/opt/novamas/bin/novamas ") == 1
+    unit.write_text(text.replace("/opt/novamas/bin/novamas ", f"{Path(sys.executable).with_name('novamas')} "))
+    checked = run("systemd-analyze", "verify", "--man=no", unit)
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_the_sandbox_is_tight() -> None:
+    judged = run("systemd-analyze", "security", "--offline=true", f"--threshold={EXPOSURE * 10:.0f}", "--no-pager", UNIT)
+    assert judged.returncode == 0, judged.stdout[-300:] + judged.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Type=notify",
+        "NotifyAccess=main",
+        "Restart=always",
+        "StartLimitIntervalSec=0",
+        "RestartPreventExitStatus=78",
+        "DynamicUser=yes",
+        "StateDirectory=novamas",
+        "SupplementaryGroups=dialout",
+    ],
+)
+def test_the_unit_keeps_what_the_daemon_relies_on(line: str) -> None:
+    assert line in UNIT.read_text().splitlines()
+
+
+def test_every_udev_rule_has_a_match_and_an_action() -> None:
+    """The rules and, taken as rules, the commented examples. ``udevadm verify`` says it too, where it is new enough."""
+    rules = [
+        line.removeprefix("#")
+        for line in (SYSTEMD / "60-novamas.rules").read_text().splitlines()
+        if "=" in line and not line.startswith("# ")
+    ]
+    assert len(rules) >= 5
+    for rule in rules:
+        parts = rule.split(", ")
+        assert any("==" in part or "!=" in part for part in parts) or rule.startswith("LABEL"), rule
+        assert all(part.count('"') == 2 for part in parts), rule
+        if "SYMLINK" in rule:
+            assert '"novamas/' in rule
+            assert 'TAG+="systemd"' in rule
+    udevadm = shutil.which("udevadm")
+    if udevadm and "verify" in run(udevadm, "--help").stdout:
+        assert run(udevadm, "verify", SYSTEMD / "60-novamas.rules").returncode == 0
