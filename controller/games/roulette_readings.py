@@ -174,7 +174,8 @@ def _lost(turn: Turn, given: Reading) -> None:
         turn.unresolved(hand, "silence")
         return
     if hand.landed is None and not hand.asks:
-        turn.irregular("phase_skipped", turn.book.laws["phase_skipped"], given=given, asks=DECISIONS, detail="settled")
+        what = "not_definitive" if hand.closed else "phase_skipped"
+        turn.irregular(what, turn.book.laws[what], given=given, asks=DECISIONS)
     turn.unresolved(hand, "undecided", hand.landed)
 
 

@@ -61,6 +61,7 @@ LAWS = (
     "before_no_more_bets",
     "movement_after_close",
     "no_launch",
+    "not_definitive",
     "phase_skipped",
     "session_closed_unlocked",
     "witnesses_disagree",
