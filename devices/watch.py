@@ -143,6 +143,7 @@ class Watch:
         assert self._quiet_since is not None
         if self.state != "unintelligible" and self._noise >= NOISE:
             self.state = self._told = "unintelligible"
+            self._noise_ended = now  # a full silence from here on, not from the last byte, makes it stale
             return LinkUnintelligible(at=now, device=self._device, bytes=self._noise)
         self.state = self._told = "stale"
         self._noise = 0
