@@ -45,7 +45,10 @@ def main(argv: list[str] | None = None) -> int:
         subparser = subparsers.add_parser(name, help=module.HELP, description=module.HELP)
         module.arguments(subparser)
         subparser.set_defaults(run=module.run)
-    arguments = parser.parse_args(words)
+    if words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen != "simulate":  # which hands its options on as they stand
+        arguments = subparser.parse_intermixed_args(words[1:])  # else no file could follow an option
+    else:
+        arguments = parser.parse_args(words)
     try:
         return int(arguments.run(arguments))
     except Failed as error:
