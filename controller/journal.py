@@ -26,9 +26,9 @@ CAPACITY = 20_000
 """Records that may wait in memory while the disk does not take them: hours of one table."""
 
 _BATCH = 512
-_IDLE = 0.25  # seconds without a record, after which cursors are stored and the log is moved into the database
+_IDLE = 0.25  # seconds without a record, after which cursors are stored and a log worth it is moved into the database
 _MOVES = 64  # cursor moves that are held back at most; losing some costs duplicates, nothing else
-_LOG_LIMIT = 16_000_000  # bytes of log after which it is moved into the database though there is no idle time
+_LOG_WORTH, _LOG_LIMIT = 500_000, 16_000_000  # bytes logged: move them at an idle moment; move them though there is none
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 10.0  # seconds between tries
 
 _ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -136,7 +136,7 @@ class Journal:
             due = idle or not going
             if batch or (self._moves and (due or self._held >= _MOVES)):
                 self._store(batch)
-            if self._logged and (due or self._logged > _LOG_LIMIT):
+            if self._logged > (_LOG_WORTH if due else _LOG_LIMIT):
                 self._checkpoint()
         if self._connection is not None:
             self._connection.close()
@@ -145,7 +145,7 @@ class Journal:
         """Wait for something to do: the records, whether to go on, and whether nothing came for a while."""
         batch: list[_Waiting] = []
         try:
-            item = self._queue.get(timeout=_IDLE if self._moves or self._logged else None)
+            item = self._queue.get(timeout=_IDLE if self._moves or self._logged > _LOG_WORTH else None)
         except Empty:
             return batch, True, True
         with suppress(Empty):
