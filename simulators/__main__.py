@@ -94,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         "--fault", type=_scheduled, action="append", default=[], metavar="SECONDS:NAME=VALUE", help="a fault at its time"
     )
     parser.add_argument("--faults-per-hour", type=_positive, help="faults of any kind at random, so many an hour")
+    parser.add_argument("--wait", action="store_true", help="the power comes on with the line 'start' on standard input")
     parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input ends")
     return parser
 
@@ -120,10 +121,11 @@ def main(argv: list[str] | None = None) -> int:
     server = Server(
         Line(device, arguments.seed),
         port,
-        arguments.speed,
-        arguments.rounds,
-        sys.stdin is not None and not sys.stdin.closed,
-        arguments.end_with_stdin,
+        speed=arguments.speed,
+        rounds=arguments.rounds,
+        listen=sys.stdin is not None and not sys.stdin.closed,
+        end_with_stdin=arguments.end_with_stdin,
+        wait=arguments.wait,
     )
     for at, switch in arguments.fault:
         server.schedule(at, switch)

@@ -57,7 +57,8 @@ class Port(Protocol):
 class Server:
     """The loop. ``speed`` runs the model's time, and the pace of its bytes with it, so many times faster.
 
-    Lines on standard input switch faults on. What happens is told on standard output, one JSON object a line.
+    Lines on standard input switch faults on. With ``wait`` the power comes on with the line ``start``.
+    What happens is told on standard output, one JSON object a line.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Server:
         rounds: int | None = None,
         listen: bool = True,
         end_with_stdin: bool = False,
+        wait: bool = False,
     ) -> None:
         self._line, self._port, self._speed, self._rounds = line, port, speed, rounds
         self._listen, self._end_with_stdin = listen, end_with_stdin
@@ -75,7 +77,7 @@ class Server:
         self._replug_at = inf
         self._end_at = inf
         self._heard = b""
-        self._started = time.monotonic()
+        self._started = None if wait else time.monotonic()
 
     def schedule(self, at: float, switch: Switch) -> None:
         """A fault at a time of the model."""
@@ -83,9 +85,8 @@ class Server:
 
     def serve(self, wake: int) -> None:
         """Run until the rounds are played, standard input ends (if it was asked for), or ``wake`` can be read."""
-        self._started = time.monotonic()
         while True:
-            now = (time.monotonic() - self._started) * self._speed
+            now = self._now()
             self._due(now)
             for _, data in self._line.advance(now):
                 self._port.write(data)
@@ -93,6 +94,10 @@ class Server:
                 self._end_at = now + SETTLING
             if now >= self._end_at or not self._wait(wake, now):
                 return
+
+    def _now(self) -> float:
+        """The time of the model: it stands until the power comes on."""
+        return 0.0 if self._started is None else (time.monotonic() - self._started) * self._speed
 
     def _due(self, now: float) -> None:
         while self._schedule and self._schedule[0][0] <= now:
@@ -127,7 +132,7 @@ class Server:
         if any(reader in ready for reader in readers):
             data = self._port.read()
             if data:
-                self._line.device.receive(data, (time.monotonic() - self._started) * self._speed)
+                self._line.device.receive(data, self._now())
         return True
 
     def _hear(self) -> bool:
@@ -137,9 +142,11 @@ class Server:
             self._listen = False
             return not self._end_with_stdin
         *lines, self._heard = (self._heard + data).split(b"\n")
-        now = (time.monotonic() - self._started) * self._speed
+        now = self._now()
         for line in lines:
-            if line.strip():
+            if line.strip() == b"start":
+                self._started = self._started or time.monotonic()
+            elif line.strip():
                 try:
                     self._switch(read_switch(line.decode("utf-8", "replace")), now)
                 except ValueError as error:

@@ -50,7 +50,7 @@ class Display:
             self._nodes.clear()
             return None
         try:
-            fields = msgspec.json.decode(message.body, type=dict[str, Any]) if message.body else None
+            fields = msgspec.json.decode(message.body, type=dict[str, Any] | None) if message.body else None
         except ValueError as error:
             print(f"display: {message.what}: no JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None

@@ -16,9 +16,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 from controller.cli import Failed
 from controller.topics import Topics
+
+if TYPE_CHECKING:
+    import aiomqtt
 
 HELP = "see it work: a simulated wheel, the daemon and a display, until Ctrl-C"
 
@@ -26,7 +30,9 @@ SITE, TABLE, GAME = "demo", "ruleta-1", "roulette-french"
 MODE = 2181
 """The wheel plays by itself, reverses the rotor, and bets stay open while it waits for its share of the hour."""
 FAULTS = ("100:ball_with_rotor", "340:rotor_not_reversed")
-"""In the model's seconds: a spin that is null in the second round, an irregularity in the sixth."""
+"""In the model's seconds: a spin that becomes null in the second round, an irregularity in the sixth."""
+DECIDED = ("ball_with_rotor", "rotor_not_reversed")
+"""What the demo's head of the table calls null, where the table asks."""
 PATIENCE = 30.0
 """Seconds for each program to be ready, and for its end."""
 
@@ -105,6 +111,13 @@ class Floor:
         self._programs[name] = program
         return program
 
+    def tell(self, name: str, line: str) -> None:
+        """Write a line to a program's standard input."""
+        pipe = self._programs[name].stdin
+        assert pipe is not None
+        pipe.write(line.encode() + b"\n")
+        pipe.flush()
+
     def check(self) -> None:
         """Raise :class:`Failed` with everything that a program said, if one has ended that should not have."""
         for name, program in self._programs.items():
@@ -161,19 +174,26 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     floor.start("simulator", "simulators", *_simulator(link, arguments))
     await floor.until("the simulated wheel", link.is_symlink)
     configuration = _configuration(floor.room, link, port, arguments)
-    daemon = floor.start("daemon", "controller.cli", "run", str(configuration))
+    floor.start("daemon", "controller.cli", "run", str(configuration))
     await floor.until("the broker", lambda: _answers(port))
     shown = ["--broker", f"mqtt://127.0.0.1:{port}", "--site", SITE, "--table", TABLE, "--simulated", "--ready", str(ready)]
     shown += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
     shown += ["--screenshot", arguments.screenshot] if arguments.screenshot else []
     display = floor.start("display", "subscribers.display", *shown, own_group=False)
     await floor.until("the display", ready.exists)
-    await _open_session(floor, port)
-    while display.poll() is None:
-        floor.check()
-        await asyncio.sleep(0.05)
+    head = Head(port, arguments.speed)
+    try:
+        async with asyncio.TaskGroup() as group:
+            presiding = group.create_task(head.preside())
+            await floor.until("the session", head.opened.is_set)
+            floor.tell("simulator", "start")
+            while display.poll() is None:
+                floor.check()
+                await asyncio.sleep(0.05)
+            presiding.cancel()
+    except* Failed as failures:
+        raise failures.exceptions[0] from None
     floor.check()
-    assert daemon.returncode is None
     return 0
 
 
@@ -188,6 +208,7 @@ def _simulator(link: Path, arguments: argparse.Namespace) -> list[str]:
         str(arguments.speed),
         "--mode",
         str(MODE),
+        "--wait",
         "--end-with-stdin",
     ]
     faults = () if arguments.no_faults else FAULTS
@@ -216,32 +237,54 @@ def _quoted(text: str) -> str:
     return json.dumps(text)
 
 
-async def _open_session(floor: Floor, port: int) -> None:
-    """Say ``session.open`` as the head of the table, and wait for the answer."""
-    import aiomqtt
+class Head:
+    """The head of the table: opens the session, and decides where the table waits for a person."""
 
-    topics = Topics(SITE, simulated=True)
-    said = json.dumps({"by": "demo", "role": "table_head", "client": "demo"})
-    state, reply = topics.table(TABLE, "state"), topics.reply(TABLE, "demo")
-    asked = False
-    async with aiomqtt.Client("127.0.0.1", port, protocol=aiomqtt.ProtocolVersion.V311) as client:
-        await client.subscribe([(state, 1), (reply, 1)])
+    def __init__(self, port: int, speed: float) -> None:
+        self._port = port
+        self._thinks = 4.0 / speed
+        self.opened = asyncio.Event()
+
+    async def preside(self) -> None:
+        """Until cancelled. Raises :class:`Failed` where the table refuses to open, or the broker is gone."""
+        import aiomqtt
+
         try:
-            async with asyncio.timeout(PATIENCE):
-                async for message in client.messages:
-                    floor.check()
-                    body = json.loads(message.payload if isinstance(message.payload, bytes) else b"{}")
-                    if str(message.topic) == reply:
-                        if not body["ok"]:
-                            raise Failed(f"the table does not open: {body['error']}")
-                        return
-                    if not asked and body.get("status") != "closed":  # --state-dir of an earlier demo: the session goes on
-                        return
-                    if not asked:
-                        await client.publish(topics.command(TABLE, "session.open"), said, qos=1)
-                        asked = True
-        except TimeoutError:
-            raise Failed(f"the table does not answer session.open within {PATIENCE:g} s") from None
+            async with aiomqtt.Client("127.0.0.1", self._port, protocol=aiomqtt.ProtocolVersion.V311) as client:
+                await self._preside(client)
+        except aiomqtt.MqttError as error:
+            await asyncio.sleep(PATIENCE)  # whoever looks after the programs finds out more
+            raise Failed(f"the broker is gone: {error}") from None
+
+    async def _preside(self, client: aiomqtt.Client) -> None:
+        topics = Topics(SITE, simulated=True)
+        state, event, reply = topics.table(TABLE, "state"), topics.table(TABLE, "event"), topics.reply(TABLE, "demo")
+
+        async def say(name: str, **more: Any) -> None:
+            body = {"by": "demo", "role": "table_head", "client": "demo", "id": name, **more}
+            await client.publish(topics.command(TABLE, name), json.dumps(body), qos=1)
+
+        await client.subscribe([(state, 1), (event, 1), (reply, 1)])
+        seen = False
+        async for message in client.messages:
+            topic, body = message.topic.value, json.loads(message.payload if isinstance(message.payload, bytes) else b"{}")
+            if topic == reply:
+                self._answered(body)
+            elif topic == state and not seen:
+                seen = True
+                if body["shown"]["phase"] == "closed":
+                    await say("session.open")
+                else:  # --state-dir of an earlier demo: its session goes on
+                    self.opened.set()
+            elif topic == event and body.get("what") in DECIDED and "round.void" in body.get("asks", ()):
+                await asyncio.sleep(self._thinks)
+                await say("round.void", reason=body["what"], round=body["round"])
+
+    def _answered(self, reply: dict[str, Any]) -> None:
+        if reply["id"] == "session.open":
+            if not reply["ok"]:
+                raise Failed(f"the table does not open: {reply['error']}")
+            self.opened.set()
 
 
 def _free_port() -> int:
