@@ -93,7 +93,7 @@ class SerialLink:
         self._port.write_timeout = WRITE_TIMEOUT
         try:
             self._port.open()
-        except (serial.SerialException, OSError, ValueError) as error:
+        except (serial.SerialException, termios.error, OSError, ValueError) as error:
             raise LinkFailed(_why_not_opened(path, error)) from error
         self._fd: int = self._port.fileno()
         with suppress(OSError):
