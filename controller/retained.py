@@ -54,8 +54,7 @@ class Leaf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Info(Leaf, frozen=True, kw_only=True, omit_defaults=True):
     """Topic ``info``."""
 
-    version: int = msgspec.field(default=1)
-    about: About = About()
+    about: About
 
 
 class State(Leaf, frozen=True, kw_only=True):
