@@ -147,9 +147,9 @@ def load(path: str | Path) -> Configuration:
         raise Mistaken(str(path), (Mistake("file", f"cannot be read: {error.strerror}"),)) from error
     except UnicodeDecodeError as error:
         raise Mistaken(str(path), (Mistake(f"byte {error.start + 1}", "is not UTF-8 text"),)) from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of too many digits, or brackets within brackets without end
         what, _, where = str(error).rpartition(" (at ")
-        raise Mistaken(str(path), (Mistake(where.rstrip(")") or "file", what or str(error)),)) from error
+        raise Mistaken(str(path), (Mistake(where.rstrip(")") if what else "file", what or str(error)),)) from error
     notes: Notes = []
     configuration = _absolute(read(Configuration, given, (), notes), file.resolve().parent)
     notes += flaws(configuration)

@@ -23,7 +23,7 @@ def lines(text: str) -> dict[Path, int]:
     found: dict[Path, int] = {}
     counts: dict[Path, int] = {}  # how many [[...]] of that path so far
     base: Path = ()
-    rows = text.splitlines()
+    rows = text.replace("\r\n", "\n").split("\n")  # what TOML takes for a line end, no more
     row = 0
     while row < len(rows):
         start = row

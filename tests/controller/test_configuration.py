@@ -170,6 +170,37 @@ def test_reading_never_breaks(given_: dict[str, Any]) -> None:
         assert not notes
 
 
+@given(st.data())
+def test_a_damaged_file_is_told_or_read(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    start, end = (data.draw(st.integers(0, len(GOOD))) for _ in range(2))
+    file = tmp_path_factory.getbasetemp() / "damaged.toml"
+    file.write_text(GOOD[:start] + data.draw(st.text('[]{}=.,"\n\r\\#1ae\u2028\0', max_size=4)) + GOOD[end:])
+    told: tuple[configuration.Mistake, ...] = ()
+    try:
+        read = load(file)
+    except Mistaken as mistaken:
+        told = mistaken.mistakes
+    else:
+        assert read.table
+    assert all(mistake.place and mistake.what for mistake in told)
+
+
+@pytest.mark.parametrize(
+    "text", ["x = " + "[" * 9999, "x = " + "9" * 9999, "x = 2025-02-30", "\0", f"[broker]\nkeepalive = {10**40}"]
+)
+def test_a_monstrous_file_is_told(tmp_path: Path, text: str) -> None:
+    assert mistakes(tmp_path, text)
+
+
+def test_lines_end_where_toml_says_so(tmp_path: Path) -> None:
+    text = GOOD.replace("[[table]]", '[log]\nlevel = "\u2028"\n[[table]]').replace('"wheel"', "7").replace("\n", "\r\n")
+    file = tmp_path / "novamas.toml"
+    file.write_bytes(text.encode())
+    with pytest.raises(Mistaken) as caught:
+        load(file)
+    assert [mistake.place for mistake in caught.value.mistakes] == ["line 6: log.level", "line 12: table[0].device[0].id"]
+
+
 def test_lines_of_keys() -> None:
     text = """\
 a.b = 1
