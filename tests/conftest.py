@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("novamas", deadline=None)  # how long an example takes on a busy machine proves nothing
+settings.load_profile("novamas")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
