@@ -13,7 +13,7 @@ import msgspec
 
 from controller.broker import NotLoopback, loopback
 from controller.configuration import BROKER_FILES, Broker, Configuration, Device, Notes, Table, read
-from controller.games.games import make_game
+from controller.games.games import make_game, settings_of
 from controller.places import Path
 from devices.drivers import driver
 from devices.links import check_link
@@ -81,11 +81,26 @@ def _table(at: Path, table: Table) -> Flaws:
     if table.speed != 1.0 and not table.simulated:
         yield (*at, "speed"), "only a table with `simulated = true` may run at another speed than 1"
     yield from _once([((*at, "device", d, "id"), device.id) for d, device in enumerate(table.device)], "another device has the id")
-    if table.game and table.decree:
-        try:
-            make_game(table.game, table.decree, table.settings)
-        except (ValueError, KeyError) as error:
-            yield at, _words(error)
+    yield from _game(at, table)
+
+
+def _game(at: Path, table: Table) -> Flaws:
+    """Whether there is the game, it has the settings, and the decree has it."""
+    if not table.game:
+        return
+    notes: Notes = []
+    key = "game"
+    try:
+        read(settings_of(table.game), table.settings, (*at, "settings"), notes)
+        key = "decree"
+        if table.decree:
+            make_game(table.game, table.decree, {})
+            key = "settings"
+            if not notes:
+                make_game(table.game, table.decree, table.settings)
+    except ValueError as error:
+        yield (*at, key), _words(error)
+    yield from notes
 
 
 def _device(at: Path, device: Device) -> Flaws:

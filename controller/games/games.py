@@ -24,19 +24,26 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
     Raises ``ValueError`` that says what is wrong: an unknown game or decree, a game that the decree does not have, a
     setting that there is not, or a value that it may not have.
     """
-    if game_id not in GAMES:
-        raise ValueError(f"no game {game_id!r}; there are: {', '.join(sorted(GAMES))}")
+    settings_type = settings_of(game_id)
     try:
         book = getattr(rulebook(decree), game_id.replace("-", "_"))
     except KeyError as error:
         raise ValueError(error.args[0]) from None
     if book is None:
         raise ValueError(f"{decree} does not have the game {game_id!r}")
-    game, settings_type = (_find(name) for name in GAMES[game_id].split())
+    game = _find(GAMES[game_id].split()[0])
     doubts: dict[str, Doubt] = book.doubts
     stated = {name: doubt.default for name, doubt in doubts.items()} | dict(settings)
     made: Game = game(book, _settings(settings_type, stated))
     return made
+
+
+def settings_of(game_id: str) -> type[msgspec.Struct]:
+    """The settings that a table with this game may have. Raises ``ValueError`` for an unknown game."""
+    if game_id not in GAMES:
+        raise ValueError(f"no game {game_id!r}; there are: {', '.join(sorted(GAMES))}")
+    kind: type[msgspec.Struct] = _find(GAMES[game_id].split()[1])
+    return kind
 
 
 def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Struct:
