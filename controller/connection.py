@@ -21,6 +21,7 @@ from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
+from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.configuration import Broker
 
@@ -136,6 +137,13 @@ class Connection(aiomqtt.Client):
             tls_context=context,
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
+
+    async def listen(self, topic: str) -> None:
+        """Subscribe. Where MQTT 5 allows it, a message that was sent to be retained can be told from one that was not."""
+        if self.v5:
+            await self.subscribe(topic, options=SubscribeOptions(qos=1, retainAsPublished=True))
+        else:
+            await self.subscribe(topic, qos=1)
 
     async def deliver(self, messages: list[Message]) -> list[str | None]:
         """Publish in order and wait for every acknowledgement. Gives per message None, or why the broker refused it."""

@@ -193,7 +193,10 @@ class Daemon:
             stands = physician.stands()
             if stands != told or time.monotonic() >= due:
                 told, due = stands, time.monotonic() + PERIOD
-                self._desk.health = msgspec.json.encode(physician.report())
+                self._desk.node = {
+                    "health": msgspec.json.encode(physician.report()),
+                    "checkpoint": msgspec.json.encode(physician.checkpoint()),
+                }
                 if self._publisher is not None:
                     self._publisher.wake()
             with contextlib.suppress(TimeoutError):

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import msgspec
 import structlog
 
-from controller.commands import Command
 from controller.connection import Incoming, Message
 from controller.games.game import Rejected
-from controller.orders import DeviceOrder, Reply, Sender, Unreadable, read_order
+from controller.orders import DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
 from controller.retained import Alert
 from controller.station import Station
 from controller.topics import Topics
@@ -41,7 +40,8 @@ class Desk:
     def __init__(self, node: str, boot: str, topics: Topics, places: Mapping[str, Place]) -> None:
         self.alerts: dict[str, Alert] = {}
         """What concerns every table but can be in no journal: shown under each table's ``alert/<id>``."""
-        self.health = b""
+        self.node: dict[str, bytes] = {}
+        """The node's own retained topics: ``health`` and ``checkpoint``."""
         self.followed = 0
         self.refused = 0
         self._boot = boot
@@ -74,9 +74,7 @@ class Desk:
             alerts = {place.topics.table(id, f"alert/{name}"): alert for name, alert in self.alerts.items()}
             shown.update((topic, msgspec.json.encode(alert)) for topic, alert in alerts.items())
             self._was |= alerts.keys()
-        if self.health:
-            shown[self._topics.node(self._node, "health")] = self.health
-        return shown
+        return shown | {self._topics.node(self._node, leaf): body for leaf, body in self.node.items()}
 
     async def answer(self, message: Incoming) -> list[Message]:
         """Follow a command and reply to it; clear an alert that is left over."""
@@ -93,28 +91,32 @@ class Desk:
         if not message.payload:  # somebody cleared a retained command
             return []
         log = self._log.bind(table=table, command=name)
-        sender, error = Sender(), None
+        reply = Reply(id=None, ok=True)
+        sender = Sender()
         try:
             sender, given = read_order(name, message.payload, place.station.clock())
-            log = log.bind(by=given.by, role=given.role)
             if message.retain:
                 raise Rejected("a command is never retained: it would be followed again after each reconnect")
-            if isinstance(given, Command):
-                await place.station.follow(given)
+            if isinstance(given, Recall):
+                reply = Reply(id=sender.id, ok=True, events=place.station.recall(given))
             else:
-                self._send(place, given)
+                log = log.bind(by=given.by, role=given.role)
+                if isinstance(given, DeviceOrder):
+                    self._send(place, given)
+                else:
+                    await place.station.follow(given)
+                reply = Reply(id=sender.id, ok=True)
         except Unreadable as bad:
-            sender, error = bad.sender, str(bad)
+            sender, reply = bad.sender, Reply(id=bad.sender.id, ok=False, error=str(bad))
         except Rejected as no:
-            error = str(no)
-        if error is None:
+            reply = Reply(id=sender.id, ok=False, error=str(no))
+        if reply.ok:
             self.followed += 1
             log.info("command followed")
         else:
             self.refused += 1
-            log.info("command refused", reason=error)
-        body = msgspec.json.encode(Reply(id=sender.id, ok=error is None, error=error))
-        return self._replies(table, place.topics, sender, message, body)
+            log.info("command refused", reason=reply.error)
+        return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))
 
     def _send(self, place: Place, order: DeviceOrder) -> None:
         device = place.devices.get(order.device)

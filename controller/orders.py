@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from controller.commands import COMMANDS, AnyCommand, Role
+from controller.events import AnyEvent
 
 LARGEST = 16_384
 """Bytes; a command is a short line."""
@@ -27,6 +28,14 @@ class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     note: str | None = None
 
 
+class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``command/events.recall``: a subscriber saw a gap and asks for the events of ``boot`` after the number ``after``."""
+
+    boot: str
+    after: Annotated[int, msgspec.Meta(ge=0)]
+    limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
+
+
 class Sender(msgspec.Struct, frozen=True):
     """Whom to answer: ``client`` is the last level of the reply topic, ``id`` is given back as it came."""
 
@@ -43,14 +52,15 @@ class Unreadable(ValueError):
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer on ``reply/<client>``. ``error`` tells the person why not."""
+    """The answer on ``reply/<client>``. ``error`` tells the person why not; ``events`` answer a recall, marked historical."""
 
     id: Any
     ok: bool
     error: str | None = None
+    events: tuple[AnyEvent, ...] | None = None
 
 
-def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | DeviceOrder]:
+def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | DeviceOrder | Recall]:
     """The command ``name`` with the fields in ``body``, said at ``at``. Raises :class:`Unreadable`."""
     if len(body) > LARGEST:
         raise Unreadable(f"a command has at most {LARGEST} bytes, this one {len(body)}", Sender())
@@ -65,10 +75,12 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
     if given := sorted({"at", "type", "command"} & set(fields)):
         raise Unreadable(f"{', '.join(given)}: not in the body; the topic names the command and the table stamps it", sender)
     try:
+        if name == "events.recall":
+            return sender, msgspec.convert(fields, Recall)
         if name.startswith("device."):
             return sender, msgspec.convert({**fields, "command": name.removeprefix("device.")}, DeviceOrder)
         if name not in _NAMES:
-            raise Unreadable(f"no command {name!r}; there are: {', '.join(_NAMES)}, and device.<command>", sender)
+            raise Unreadable(f"no command {name!r}; there are: {', '.join(_NAMES)}, events.recall and device.<command>", sender)
         command: AnyCommand = msgspec.convert({**fields, "at": at, "type": name}, AnyCommand)
     except msgspec.ValidationError as error:
         raise Unreadable(str(error), sender) from None

@@ -123,7 +123,7 @@ class Publisher:
     async def _send(self, connection: Connection) -> None:
         backlog = self._outbox.head()  # up to here it happened while nobody could hear it
         for subscription in self._desk.subscriptions():
-            await connection.subscribe(subscription, qos=1)
+            await connection.listen(subscription)
         self._shown = {}
         await self._refresh(connection)
         await self._deliver(connection, [self._desk.status(online=True)])

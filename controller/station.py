@@ -13,10 +13,12 @@ import msgspec
 import structlog
 
 from controller.commands import AnyCommand
+from controller.events import AnyEvent
 from controller.games.game import Rejected
 from controller.journal import Journal
 from controller.journal_schema import JournalFull, JournalUnusable, Record
-from controller.notation import write
+from controller.notation import read_event, write
+from controller.orders import Recall
 from controller.table import Table
 from controller.times import utc
 from devices.readings import AnyReading
@@ -94,6 +96,11 @@ class Station:
             raise Rejected("taken, but not stored yet: the journal cannot be written; it holds when the alert is cleared") from None
         except JournalUnusable as error:
             raise Rejected(f"not stored: {error}") from None
+
+    def recall(self, wanted: Recall) -> tuple[AnyEvent, ...]:
+        """Events that are stored, marked historical, oldest first."""
+        found = self._journal.events_of(self.table.id, wanted.boot, wanted.after, wanted.limit)
+        return tuple(msgspec.structs.replace(read_event(entry.body), historical=True) for entry in found)
 
     def _step(self, given: AnyReading | AnyCommand) -> asyncio.Future[int] | None:
         now, mono_ns = utc(time.time()), time.monotonic_ns()

@@ -25,6 +25,7 @@ def run(given: argparse.Namespace) -> int:
     from controller.daemon import serve
     from controller.journal_schema import JournalUnusable
     from controller.logs import configure
+    from controller.table import Unrestorable
 
     try:
         configuration = load(given.configuration)
@@ -34,6 +35,9 @@ def run(given: argparse.Namespace) -> int:
     configure(configuration.log.format, configuration.log.level)
     try:
         asyncio.run(serve(configuration))
+    except Unrestorable as error:  # trying again is of no use, a person has to decide
+        print(f"novamas: {error}", file=sys.stderr)
+        return CONFIGURATION
     except JournalUnusable as error:
         raise Failed(str(error)) from None
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import shutil
 import signal
@@ -52,7 +53,15 @@ class Mosquitto:
         self.process: subprocess.Popen[bytes] | None = None
 
     def configure(self, *settings: str) -> None:
-        lines = (f"listener {self.port} 127.0.0.1", "set_tcp_nodelay true", "persistence false", "log_type none", *settings)
+        # As root it would become another user, who may not read the files of this test.
+        lines = (
+            f"user {getpass.getuser()}",
+            f"listener {self.port} 127.0.0.1",
+            "set_tcp_nodelay true",
+            "persistence false",
+            "log_type none",
+            *settings,
+        )
         self.file.write_text("\n".join(lines) + "\n")
 
     def start(self) -> None:
@@ -91,23 +100,22 @@ class Heard(msgspec.Struct, frozen=True):
 class Subscriber:
     """A client that hears everything on a port, and may speak."""
 
-    def __init__(
-        self, port: int, *topics: str, username: str | None = None, password: str | None = None, ca: Path | None = None
-    ) -> None:
+    def __init__(self, port: int, *topics: str, username: str | None = None, password: str | None = None, v5: bool = True) -> None:
         self.heard: list[Heard] = []
-        self._subscribed = threading.Event()
-        self._client = paho.Client(CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5)
+        self.subscribed = threading.Event()
+        self._client = paho.Client(
+            CallbackAPIVersion.VERSION2, protocol=MQTTProtocolVersion.MQTTv5 if v5 else MQTTProtocolVersion.MQTTv311
+        )
         if username is not None:
             self._client.username_pw_set(username, password)
-        if ca is not None:
-            self._client.tls_set(str(ca))
         self._client.on_message = lambda _c, _u, m: self.heard.append(Heard(m.topic, bytes(m.payload), m.retain, m.properties))
-        self._client.on_subscribe = lambda *_: self._subscribed.set()
+        self._client.on_subscribe = lambda *_: self.subscribed.set()
         self._topics = topics or ("#",)
         self._client.on_connect = self._connected
+        self._client.reconnect_delay_set(1, 1)
         self._client.connect("127.0.0.1", port)
         self._client.loop_start()
-        assert self._subscribed.wait(PATIENCE)
+        assert self.subscribed.wait(PATIENCE)
 
     def _connected(self, *_: Any) -> None:
         self._client.subscribe([(topic, 1) for topic in self._topics])

@@ -77,48 +77,59 @@ class Wheel:
 
 
 class Daemon:
-    """``novamas run`` with one configuration; its log goes to a file."""
+    """``novamas run`` with one configuration. Its log comes through a pipe, so that a limit on files does not touch it."""
 
     def __init__(self, folder: Path, configuration: str) -> None:
         self.folder = folder
         self.file = folder / "novamas.toml"
         self.file.write_text(configuration)
-        self.log_file = folder / "log.jsonl"
         self.process: subprocess.Popen[bytes] | None = None
+        self._lines: list[str] = []
+        self._listening: threading.Thread | None = None
 
     def start(self, **environment: str) -> None:
-        with self.log_file.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", "import sys; from controller.cli import main; sys.exit(main())", "run", str(self.file)],
-                stdout=log,
-                stderr=log,
-                env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
-            )
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "import sys; from controller.cli import main; sys.exit(main())", "run", str(self.file)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
+        )
+        self._listening = threading.Thread(target=self._listen, args=(self.process,))
+        self._listening.start()
+
+    def _listen(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        with process.stdout as lines:
+            self._lines += (line.decode().rstrip("\n") for line in lines)
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
 
     def stop(self) -> int:
         """End it as the service manager does, and give the exit code."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGTERM)
+        self.signal(signal.SIGTERM)
         return self.wait()
 
     def wait(self) -> int:
         assert self.process is not None
+        assert self._listening is not None
         code = self.process.wait(PATIENCE)
+        self._listening.join()
         self.process = None
         return code
 
     def kill(self) -> None:
         if self.process is not None:
             self.process.kill()
-            self.process.wait()
-            self.process = None
+            self.wait()
 
     def log(self) -> str:
-        return self.log_file.read_text() if self.log_file.exists() else ""
+        return "\n".join(self._lines)
 
     def logged(self, event: str) -> list[dict[str, Any]]:
         """The log lines with that fixed text."""
-        lines = (json.loads(line) for line in self.log().splitlines() if line.startswith("{") and line.endswith("}"))
+        lines = (json.loads(line) for line in list(self._lines) if line.startswith("{"))
         return [line for line in lines if line.get("event") == event]
 
     def until_logged(self, event: str, count: int = 1) -> dict[str, Any]:

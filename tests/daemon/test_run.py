@@ -2,36 +2,195 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 from collections.abc import Callable
+from pathlib import Path
 
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+import pytest
+
+from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.daemon.play import NODE, TABLE, command, spin, until_more, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
-TABLE = "novamas/v1/palma/r1"
-NODE = "novamas/v1/palma/node/pit-1"
-HEAD = {"by": "M. Lasa", "role": "table_head"}
+Make = Callable[[str], Daemon]
+Subscribe = Callable[..., Subscriber]
 
 
-def spin(wheel: Wheel, heard: Subscriber, number: str, spin: int, old: str = "  ") -> None:
-    """One whole spin, each step seen by the table before the next."""
-    for state, kind in ((2, "round.opened"), (3, None), (4, "bets.closed"), (5, "round.result")):
-        count = len(heard.events(kind))
-        wheel.show(state, spin, number if state == 5 else old)
-        if kind is not None:
-            until(f"{kind} of spin {spin}", lambda c=count, k=kind: len(heard.events(k)) > c, lambda: str(heard.events()))
+def test_a_spin_from_the_wire_to_a_subscriber(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    assert command(heard, "session.open")["ok"]
+    result = spin(wheel, heard, "17", 2)
+    assert (result["number"], result["session"], result["round"], result["frames"][-1]["device"]) == (17, 1, 1, "wheel")
+    assert "historical" not in result
+    until("the result is retained", lambda: (heard.latest("/result") or {}).get("number") == 17)
+    assert made.stop() == 0
+    assert heard.latest(f"{NODE}/status")["status"] == "offline"
+    assert [event["seq"] for event in heard.events()] == list(range(1, len(heard.events()) + 1))
 
 
-def test_a_spin_from_the_wire_to_a_subscriber(
-    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+def test_a_late_subscriber_finds_everything_retained(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
+    early = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(early, made)
+    command(early, "session.open")
+    result = spin(wheel, early, "17", 2)
+    until("the result is retained", lambda: (early.latest("/result") or {}).get("number") == 17)
+    late = subscribe(mosquitto.port)
+    leaves = [f"{TABLE}/{leaf}" for leaf in ("info", "state", "result", "history")]
+    topics = {*leaves, *(f"{NODE}/{leaf}" for leaf in ("status", "health", "checkpoint"))}
+    until("all retained topics", lambda: topics <= {heard.topic for heard in late.heard})
+    assert late.latest("/info")["about"]["devices"] == {"wheel": "cammegh-ss2"}
+    assert late.latest("/result")["seq"] == result["seq"]
+    assert late.latest("/history")["results"][-1]["number"] == 17
+    assert late.latest("/status") == {"status": "online", "boot": result["boot"]}
+
+
+def test_birth_comes_after_every_retained_topic(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until("birth", lambda: heard.latest("/status"), made.log)
+    topics = [h.topic.removeprefix(f"{TABLE}/") for h in heard.heard]
+    assert {"info", "state", "result", "history"} <= set(topics[: topics.index(f"{NODE}/status")])
+    assert "event" not in topics[: topics.index(f"{NODE}/status")]
+
+
+def test_killed_daemon_is_offline_by_its_will_and_goes_on_after_a_restart(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
-    until("the wheel is up", lambda: [e for e in heard.events("device.state") if e["state"] == "up"], made.log)
-    heard.say(f"{TABLE}/command/session.open", {**HEAD, "client": "t", "id": 1})
-    assert until("reply", lambda: heard.on("/reply/t"), made.log)[0].body == {"id": 1, "ok": True}
-    spin(wheel, heard, "17", 2)
-    assert heard.events("round.result")[0]["number"] == 17
-    until("the result is retained", lambda: (heard.latest("/result") or {}).get("number") == 17)
+    until_up(heard, made)
+    command(heard, "session.open")
+    first = spin(wheel, heard, "17", 2)
+    made.kill()
+    until("the last will", lambda: heard.latest("/status")["status"] == "offline")
+    made.start()
+    until("birth", lambda: heard.latest("/status")["status"] == "online", made.log)
+    until_up(heard, made)
+    second = spin(wheel, heard, "32", 3, before="17")
+    assert first["boot"] != second["boot"]
+    assert (second["session"], second["round"]) == (1, 2)
+    until("both results", lambda: [r["number"] for r in heard.latest("/history")["results"]] == [17, 32])
     assert made.stop() == 0
-    assert heard.latest("/status")["status"] == "offline"
+    later = [event["seq"] for event in heard.events() if event["boot"] == second["boot"]]
+    assert later == list(range(1, len(later) + 1))
+
+
+def test_an_unplugged_wheel_is_lost_with_an_alert_and_comes_back(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    wheel.unplug()
+    raised = until_more(heard, "alert.raised", 0)[0]
+    topic = f"/alert/{raised['alert']}"
+    until("the alert is retained", lambda: heard.latest(topic), made.log)
+    assert [e["state"] for e in heard.events("device.state")][-1] == "lost"
+    assert heard.latest(f"{TABLE}/state")["status"] == "stale"
+    until("health says lost", lambda: heard.latest("/health")["tables"]["r1"]["devices"]["wheel"]["state"] == "lost")
+    wheel.plug()
+    until_more(heard, "alert.cleared", 0)
+    until("the alert is gone", lambda: heard.on(topic)[-1].payload == b"")
+    until_up(heard, made)
+    assert len(made.logged("device down")) == 1
+
+
+def test_two_tables_of_one_daemon_one_of_them_simulated(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe, tmp_path: Path
+) -> None:
+    heard = subscribe(mosquitto.port)
+    other = Wheel(tmp_path / "other")
+    try:
+        made = daemon(configuration(mosquitto.port, table("r1", wheel), table("r2", other, decree="BAL05", simulated=True)))
+        made.start()
+        simulated = "novamas-sim/v1/palma/r2"
+        until_up(heard, made)
+        until_up(heard, made, simulated)
+        assert heard.latest(f"{simulated}/state")["simulated"] is True
+        assert command(heard, "session.open")["ok"]
+        assert command(heard, "session.open", table=simulated)["ok"]
+        spin(wheel, heard, "17", 2)
+        spin(other, heard, " 4", 2)
+        results = heard.events("round.result")
+        assert [(r["table"], r["number"], r.get("simulated", False)) for r in results] == [("r1", 17, False), ("r2", 4, True)]
+        assert {h.topic for h in heard.on("/event") if h.body["table"] == "r2"} == {f"{simulated}/event"}
+        assert made.stop() == 0
+    finally:
+        other.close()
+
+
+def test_a_hangup_is_ignored_and_the_service_manager_is_told(wheel: Wheel, daemon: Make, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(30)
+        made = daemon(configuration(free_port(), table("r1", wheel)))  # no broker: the tables do not wait for one
+        made.start(NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="100000")
+        assert manager.recv(1000).startswith(b"READY=1\nSTATUS=1 tables, 1 devices")
+        made.signal(signal.SIGHUP)
+        assert manager.recv(1000) == b"WATCHDOG=1"
+        assert manager.recv(1000) == b"WATCHDOG=1"
+        made.until_logged("broker not reached")
+        made.signal(signal.SIGTERM)
+        while manager.recv(1000) != b"STOPPING=1":
+            pass
+        assert made.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"), [("", "id"), (table("r1", None, decree="NOWHERE"), "NOWHERE"), (table("r1", None, game="snap"), "snap")]
+)
+def test_a_mistaken_configuration_ends_with_78(daemon: Make, wrong: str, told: str) -> None:
+    made = daemon(configuration(1883, wrong) if wrong else "[site]\n")
+    made.start()
+    assert made.wait() == 78
+    assert told in made.log()
+
+
+def test_a_journal_in_use_is_named(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+    text = configuration(mosquitto.port, table("r1", wheel))
+    first, second = daemon(text), daemon(text)
+    first.start()
+    first.until_logged("daemon up")
+    second.start()
+    assert second.wait() == 1
+    assert "another daemon uses this journal" in second.log()
+    assert first.stop() == 0
+
+
+def test_the_embedded_broker_serves_this_machine(wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+    port = free_port()
+    made = daemon(configuration(port, table("r1", wheel), scheme="embedded"))
+    made.start()
+    made.until_logged("broker connected")
+    heard = subscribe(port, v5=False)
+    until_up(heard, made)
+    assert command(heard, "session.open")["ok"]
+    assert spin(wheel, heard, "17", 2)["number"] == 17
+    assert made.stop() == 0
+    assert "Traceback" not in made.log()
+
+
+def test_an_open_session_of_another_game_is_not_thrown_away(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    assert command(heard, "session.open")["ok"]
+    assert made.stop() == 0
+    other = daemon(configuration(mosquitto.port, table("r1", wheel, decree="BAL05")))
+    other.start()
+    assert other.wait() == 78
+    assert "roulette-french under ARA02" in other.log()

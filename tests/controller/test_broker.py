@@ -1,0 +1,40 @@
+"""The embedded broker."""
+
+from __future__ import annotations
+
+import socket
+
+import aiomqtt
+import pytest
+
+from controller.broker import NotLoopback, embedded_broker, loopback
+
+
+async def test_it_serves_a_free_port_of_this_machine_and_ends_cleanly() -> None:
+    async with embedded_broker("127.0.0.1", 0) as (host, port):
+        async with aiomqtt.Client(host, port) as client:
+            await client.publish("a/b", b"kept", qos=1, retain=True)
+        async with aiomqtt.Client(host, port) as client:
+            await client.subscribe("a/#", qos=1)
+            message = await anext(aiter(client.messages))
+            assert (message.payload, message.retain) == (b"kept", True)
+    with pytest.raises(aiomqtt.MqttError):
+        async with aiomqtt.Client(host, port):
+            pass
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "pit.example"])
+async def test_it_serves_no_other_machine(host: str) -> None:
+    with pytest.raises(NotLoopback, match="of your own"):
+        async with embedded_broker(host, 0):
+            pass
+
+
+def test_this_machine_has_a_name() -> None:
+    assert (loopback("localhost"), loopback("127.0.0.2")) == ("127.0.0.1", "127.0.0.2")
+
+
+async def test_a_port_in_use_is_a_plain_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(OSError, match="in use"):
+        async with embedded_broker("127.0.0.1", other.getsockname()[1]):
+            pass

@@ -1,0 +1,47 @@
+"""Datagrams to the service manager."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from controller.notify import notify, watchdog_interval
+
+
+@pytest.mark.parametrize("abstract", [False, True])
+def test_lines_go_out_as_one_datagram(abstract: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"@novamas-test-{os.getpid()}" if abstract else str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(address.replace("@", "\0"))
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        notify("READY=1", "STATUS=2 tables")
+        assert manager.recv(100) == b"READY=1\nSTATUS=2 tables"
+
+
+def test_nobody_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    notify("READY=1")
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "gone"))
+    notify("READY=1")
+
+
+@pytest.mark.parametrize(
+    ("usec", "pid", "interval"),
+    [
+        ("3000000", "", 1.5),
+        ("3000000", str(os.getpid()), 1.5),
+        ("3000000", "1", None),
+        ("", "", None),
+        ("0", "", None),
+        ("x", "", None),
+    ],
+)
+def test_the_interval_is_half_of_what_the_unit_says(
+    usec: str, pid: str, interval: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WATCHDOG_USEC", usec)
+    monkeypatch.setenv("WATCHDOG_PID", pid)
+    assert watchdog_interval() == interval

@@ -1,0 +1,57 @@
+"""What happens at a table, step by step, as a subscriber sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.daemon.mosquitto import Subscriber, until
+from tests.daemon.process import Daemon, Wheel
+
+TABLE = "novamas/v1/palma/r1"
+NODE = "novamas/v1/palma/node/pit-1"
+HEAD = {"by": "M. Lasa", "role": "table_head"}
+STEPS = ((2, "round.opened"), (3, None), (4, "bets.closed"), (5, "round.result"))
+
+
+def until_more(heard: Subscriber, kind: str, count: int) -> list[dict[str, Any]]:
+    """Wait for one more event of a kind than there were."""
+
+    def more() -> list[dict[str, Any]]:
+        return heard.events(kind)[count:]
+
+    found: list[dict[str, Any]] = until(f"one more {kind}", more, lambda: "\n".join(map(str, heard.events())))
+    return found
+
+
+def until_up(heard: Subscriber, daemon: Daemon, table: str = TABLE) -> None:
+    """Wait until the table says that its wheel is up."""
+
+    def up() -> bool:
+        state = heard.latest(f"{table}/state")
+        return bool(state) and state["devices"].get("wheel", {}).get("state") == "up"
+
+    until("the wheel is up", up, daemon.log)
+
+
+def command(heard: Subscriber, name: str, table: str = TABLE, **fields: Any) -> dict[str, Any]:
+    """Say a command as the head of the table and give the reply."""
+    count = len(heard.on(f"{table}/reply/t"))
+    heard.say(f"{table}/command/{name}", {**HEAD, "client": "t", "id": count, **fields})
+    reply: dict[str, Any] = until("a reply", lambda: heard.on(f"{table}/reply/t")[count:])[0].body
+    assert reply["id"] == count
+    return reply
+
+
+def spin(wheel: Wheel, heard: Subscriber, number: str, count: int, before: str = "  ") -> dict[str, Any]:
+    """One whole spin, each step seen before the next is made. Gives the result."""
+    for state, kind in STEPS:
+        known = len(heard.events(kind)) if kind else 0
+        wheel.show(state, count, number if state == 5 else before)
+        if kind:
+            found = until_more(heard, kind, known)
+    return found[0]
+
+
+def once(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without doubles, as every consumer drops them: by table, boot and number."""
+    return list({(event["table"], event["boot"], event["seq"]): event for event in reversed(events)}.values())[::-1]

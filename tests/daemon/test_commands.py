@@ -1,0 +1,108 @@
+"""Commands over MQTT: what a person says, and what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import HEAD, TABLE, command, spin, until_more, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+
+@pytest.fixture
+def running(mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon]) -> Daemon:
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    made.until_logged("broker connected")
+    return made
+
+
+@pytest.fixture
+def heard(mosquitto: Mosquitto, running: Daemon, subscribe: Callable[..., Subscriber]) -> Subscriber:
+    made = subscribe(mosquitto.port)
+    until_up(made, running)
+    return made
+
+
+def test_a_command_is_followed_answered_and_published(heard: Subscriber) -> None:
+    assert command(heard, "session.open") == {"id": 0, "ok": True}
+    opened = until_more(heard, "session.opened", 0)[0]
+    assert (opened["by"], opened["role"], opened["session"]) == ("M. Lasa", "table_head", 1)
+
+
+def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Subscriber) -> None:
+    reply = command(heard, "session.close")
+    assert (reply["ok"], bool(reply["error"])) == (False, True)
+    assert not heard.events("session.closed")
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "told"),
+    [
+        ("session.open", {"by": "M. Lasa", "role": "emperor"}, "emperor"),
+        ("session.open", {"role": "table_head"}, "`by`"),
+        ("session.open", {**HEAD, "extra": 1}, "extra"),
+        ("session.open", {**HEAD, "at": 1.0}, "at: not in the body"),
+        ("bets.steal", HEAD, "no command 'bets.steal'; there are: alert.acknowledge"),
+        ("wheel.number", {**HEAD, "number": 17}, "no command 'wheel.number'"),
+        ("session.open", {**HEAD, "note": "x" * 20_000}, None),
+        ("device.power_on", {**HEAD, "device": "shoe"}, "no device 'shoe' at this table; there are: wheel"),
+        ("device.power_on", {**HEAD, "device": "wheel"}, "commands"),
+        ("events.recall", {"boot": "x", "after": -1}, "after"),
+    ],
+)
+def test_a_bad_command_is_answered_and_everything_goes_on(
+    heard: Subscriber, running: Daemon, name: str, body: dict[str, Any], told: str | None
+) -> None:
+    heard.say(f"{TABLE}/command/{name}", {**body, "client": "t", "id": "x"})
+    if told is None:  # too long to be read, so nobody knows whom to answer
+        assert "at most" in running.until_logged("command refused")["reason"]
+    else:
+        reply = until("a reply", lambda: heard.on("/reply/t"), running.log)[0].body
+        assert (reply["id"], reply["ok"]) == ("x", False)
+        assert told in reply["error"]
+    assert running.logged("command refused")[0]["command"] == name
+    assert command(heard, "session.open")["ok"]
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[]", b'"x"', b"null"])
+def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(heard: Subscriber, running: Daemon, body: bytes) -> None:
+    properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
+    properties.ResponseTopic = "desk/7"
+    properties.CorrelationData = b"\x01\x02"
+    heard.say(f"{TABLE}/command/session.open", body, properties=properties)
+    reply = until("a reply", lambda: heard.on("desk/7"), running.log)[0]
+    assert reply.properties.CorrelationData == b"\x01\x02"
+    assert "no JSON object" in reply.body["error"]
+
+
+def test_nobody_makes_the_daemon_write_into_its_own_topics(heard: Subscriber, running: Daemon) -> None:
+    properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
+    properties.ResponseTopic = f"{TABLE}/result"
+    known = len(heard.on(f"{TABLE}/result"))
+    heard.say(f"{TABLE}/command/bets.steal", HEAD, properties=properties)
+    running.until_logged("command refused")
+    assert command(heard, "session.open")["ok"]
+    assert all("error" not in (h.body or {}) for h in heard.on(f"{TABLE}/result")[known:])
+
+
+def test_a_retained_command_is_refused(heard: Subscriber, running: Daemon) -> None:
+    heard.say(f"{TABLE}/command/session.open", {**HEAD, "client": "t", "id": 1}, retain=True)
+    reply = until("a reply", lambda: heard.on("/reply/t"), running.log)[0].body
+    assert "never retained" in reply["error"]
+    assert not heard.events("session.opened")
+
+
+def test_a_gap_is_filled_by_a_recall(heard: Subscriber, running: Daemon, wheel: Wheel) -> None:
+    command(heard, "session.open")
+    result = spin(wheel, heard, "17", 2)
+    heard.say(f"{TABLE}/command/events.recall", {"client": "t", "id": 9, "boot": result["boot"], "after": 1, "limit": 3})
+    reply = until("the recalled", lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 9], running.log)[0]
+    assert [event["seq"] for event in reply["events"]] == [2, 3, 4]
+    live = {event["seq"]: event for event in heard.events()}
+    assert all(event == {**live[event["seq"]], "historical": True} for event in reply["events"] if event["seq"] in live)

@@ -1,0 +1,204 @@
+"""What goes wrong between the daemon and its broker, or its disk: nothing is lost, and somebody is told."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from controller.journal_reader import JournalReader
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import TABLE, command, once, spin, until_more, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+Make = Callable[[str], Daemon]
+Subscribe = Callable[..., Subscriber]
+
+
+def test_a_broker_that_was_killed_and_has_forgotten_everything(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe, tmp_path: Path
+) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    command(heard, "session.open")
+    live = spin(wheel, heard, "17", 2)
+    until("the result is retained", lambda: (heard.latest("/result") or {}).get("number") == 17)
+    mosquitto.kill()
+    made.until_logged("broker lost")
+    heard.subscribed.clear()
+    wheel.unplug()  # lost, and back: two events while nobody can hear
+    made.until_logged("device down")
+    wheel.plug()
+    with closing(JournalReader(tmp_path / "journal.sqlite3")) as journal:
+        until("both are stored", lambda: changes(journal) == len(heard.events("device.state")) + 2, made.log)
+    made.signal(signal.SIGSTOP)  # the subscriber is to be there before the daemon
+    mosquitto.start()
+    assert heard.subscribed.wait(30)
+    known = len(heard.heard)
+    made.signal(signal.SIGCONT)
+    made.until_logged("broker connected", 2)
+    retained = {f"{TABLE}/{leaf}" for leaf in ("info", "state", "result", "history")}
+    until("all retained topics", lambda: retained <= {h.topic for h in heard.heard[known:]}, made.log)
+    second = spin(wheel, heard, "32", 3, before="17")
+    events = once(heard.events())
+    assert [event["seq"] for event in events] == list(range(1, second["seq"] + 1))
+    missed = [event for event in events if event["type"] == "device.state" and live["seq"] < event["seq"] < second["seq"]]
+    assert [event["state"] for event in missed] == ["lost", "up"]
+    assert all(event["historical"] for event in missed)
+    assert "historical" not in second
+    assert made.stop() == 0
+
+
+def changes(journal: JournalReader) -> int:
+    """How many changes of a device's state are stored."""
+    return sum(b"device.state" in event.body for event in journal.events_after(0, 100))
+
+
+def test_a_frozen_broker_is_noticed(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    mosquitto.signal(signal.SIGSTOP)
+    made.until_logged("broker lost")
+    mosquitto.signal(signal.SIGCONT)
+    made.until_logged("broker connected", 2)
+    assert made.stop() == 0
+
+
+def test_a_wrong_password_is_told_and_works_once_it_is_right(
+    tmp_path: Path, wheel: Wheel, daemon: Make, subscribe: Subscribe, ending: ExitStack
+) -> None:
+    users, secret = tmp_path / "users", tmp_path / "secret"
+    subprocess.run(["mosquitto_passwd", "-c", "-b", users, "pit", "correct-horse"], check=True)
+    broker = Mosquitto(tmp_path / "mosquitto", "allow_anonymous false", f"password_file {users}")
+    ending.callback(broker.kill)
+    broker.start()
+    secret.write_text("wrong-battery\n")
+    made = daemon(configuration(broker.port, table("r1", wheel), broker=f'username = "pit"\npassword_file = "{secret}"'))
+    made.start()
+    line = made.until_logged("broker not reached")
+    assert "'pit'" in line["reason"]
+    assert line["level"] == "error"
+    secret.write_text("correct-horse\n")
+    made.until_logged("broker connected")
+    heard = subscribe(broker.port, username="pit", password="correct-horse")
+    until_up(heard, made)
+    assert made.stop() == 0
+    said = made.log() + "".join(h.payload.decode() for h in heard.heard)
+    assert "wrong-battery" not in said
+    assert "correct-horse" not in said
+
+
+def test_the_password_of_the_service_manager(tmp_path: Path, wheel: Wheel, daemon: Make, ending: ExitStack) -> None:
+    users = tmp_path / "users"
+    subprocess.run(["mosquitto_passwd", "-c", "-b", users, "pit", "correct-horse"], check=True)
+    broker = Mosquitto(tmp_path / "mosquitto", "allow_anonymous false", f"password_file {users}")
+    ending.callback(broker.kill)
+    broker.start()
+    (tmp_path / "mqtt.password").write_text("correct-horse")
+    made = daemon(configuration(broker.port, table("r1", wheel), broker='username = "pit"\npassword_credential = "mqtt.password"'))
+    made.start(CREDENTIALS_DIRECTORY=str(tmp_path))
+    made.until_logged("broker connected")
+    assert made.stop() == 0
+
+
+def openssl(*words: str | Path) -> None:
+    subprocess.run(["openssl", *words], check=True, capture_output=True)
+
+
+def test_tls_with_a_client_certificate(tmp_path: Path, wheel: Wheel, daemon: Make, ending: ExitStack) -> None:
+    ca, ca_key = tmp_path / "ca.pem", tmp_path / "ca.key"
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    openssl("req", "-x509", *key, "-keyout", ca_key, "-out", ca, "-subj", "/CN=ca", "-days", "2")
+    for name in ("server", "client"):
+        files = {ending: tmp_path / f"{name}.{ending}" for ending in ("key", "csr", "pem", "ext")}
+        files["ext"].write_text("subjectAltName = IP:127.0.0.1\n")
+        openssl("req", *key, "-keyout", files["key"], "-out", files["csr"], "-subj", f"/CN={name}")
+        signed = ("-CA", ca, "-CAkey", ca_key, "-CAcreateserial", "-days", "2", "-extfile", files["ext"])
+        openssl("x509", "-req", "-in", files["csr"], "-out", files["pem"], *signed)
+    broker = Mosquitto(
+        tmp_path / "mosquitto",
+        f"cafile {ca}",
+        f"certfile {tmp_path / 'server.pem'}",
+        f"keyfile {tmp_path / 'server.key'}",
+        "require_certificate true",
+        "use_identity_as_username true",
+    )
+    ending.callback(broker.kill)
+    broker.start()
+    files_ = f'ca_file = "{ca}"\n'
+    without = daemon(configuration(broker.port, table("r1", wheel), broker=files_, scheme="mqtts"))
+    without.start()
+    without.until_logged("broker not reached")
+    assert without.stop() == 0
+    files_ += f'cert_file = "{tmp_path / "client.pem"}"\nkey_file = "{tmp_path / "client.key"}"\n'
+    made = daemon(configuration(broker.port, table("r1", wheel), broker=files_, scheme="mqtts"))
+    made.start()
+    made.until_logged("broker connected")
+    assert made.stop() == 0
+
+
+def test_a_message_that_the_broker_refuses_does_not_keep_back_the_rest(
+    tmp_path: Path, wheel: Wheel, daemon: Make, subscribe: Subscribe, ending: ExitStack
+) -> None:
+    rules = tmp_path / "acl"
+    rules.write_text(
+        "topic read #\n" + "".join(f"topic write {topic}\n" for topic in (f"{TABLE}/event", f"{TABLE}/state", f"{TABLE}/command/#"))
+    )
+    broker = Mosquitto(tmp_path / "mosquitto", "allow_anonymous true", f"acl_file {rules}")
+    ending.callback(broker.kill)
+    broker.start()
+    heard = subscribe(broker.port)
+    made = daemon(configuration(broker.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    refused = made.logged("broker refused a message")
+    assert f"{TABLE}/info" in {line["topic"] for line in refused}
+    assert {line["reason"] for line in refused} == {"Not authorized"}
+    assert heard.events("device.state")
+    assert made.stop() == 0
+
+
+def test_an_alert_that_was_cleared_while_the_broker_could_not_hear_it(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
+    heard = subscribe(mosquitto.port)
+    heard.say(f"{TABLE}/alert/of-yesterday", {"alert": "of-yesterday"}, retain=True)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until("the left over alert is gone", lambda: heard.on("/alert/of-yesterday")[-1].payload == b"", made.log)
+    assert made.stop() == 0
+
+
+def test_a_full_disk_stops_the_table_and_nothing_is_lost(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    command(heard, "session.open")
+    assert made.process is not None
+    _, most = resource.prlimit(made.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(made.process.pid, resource.RLIMIT_FSIZE, (0, most))
+    known = len(heard.events())
+    wheel.show(2, 2, "  ")
+    until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal"), made.log)
+    until("the table is in fault", lambda: heard.latest(f"{TABLE}/state")["status"] == "fault")
+    until("health says so", lambda: heard.latest("/health")["journal"]["state"] == "failed")
+    assert "in fault" in command(heard, "bets.close")["error"]
+    assert len(heard.events()) == known
+    resource.prlimit(made.process.pid, resource.RLIMIT_FSIZE, (most, most))
+    until_more(heard, "round.opened", 0)
+    until("the alert is gone", lambda: heard.on(f"{TABLE}/alert/journal")[-1].payload == b"")
+    until("the table is open", lambda: heard.latest(f"{TABLE}/state")["status"] == "open")
+    assert command(heard, "round.void", reason="inspector")["ok"]
+    seqs = [event["seq"] for event in once(heard.events())]
+    assert seqs == list(range(1, len(seqs) + 1))
+    assert made.stop() == 0
