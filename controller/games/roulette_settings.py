@@ -24,8 +24,10 @@ class RouletteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     """The rotor turns as it did for the spin before. It must not, but no decree calls such a spin null."""
     rotor_after_void: Literal["counts", "ignored"] = "counts"
     """Whether a null spin is the «spin before» that the rotor must be reversed from. Not said; the rotor did turn."""
-    ball_with_rotor: Policy = "void"
-    """The ball runs the rotor's way: it must be launched against it, so this launch is defective, and that is null."""
+    ball_with_rotor: Policy = "ask"
+    """The ball runs the rotor's way, though it must be launched against it. Whether this launch is the defective one that
+    is null, the person in charge says.
+    """
     failed_launch: Policy = "warn"
     """The ball never came to run. The wheel launches again by itself with bets still open; a person may call it null."""
     ball_removed: Policy = "ask"

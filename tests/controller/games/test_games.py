@@ -1,0 +1,45 @@
+"""The table of games: settings, their defaults, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from controller.games.games import make_game
+from controller.games.roulette_settings import BREACHES, LAWS, RouletteSettings
+from tests.controller.games.roulette_play import PAIRS, Play
+
+
+@pytest.mark.parametrize(
+    ("game", "decree", "settings", "why"),
+    [
+        ("roulette", "ARA02", {}, "no game 'roulette'; there are: .*roulette-american"),
+        ("roulette-french", "XXX", {}, "no decree 'XXX'; there are: .*ARA02"),
+        ("roulette-french", "ARA02", {"phase": "device"}, "no setting 'phase'; there are: pocket_order, phases"),
+        ("roulette-french", "ARA02", {"phases": "wheel"}, "phases = 'wheel': it may be 'device', 'person'"),
+        ("roulette-french", "ARA02", {"ball_removed": "no"}, "ball_removed = 'no': it may be 'warn', 'ask', 'void'"),
+        ("roulette-french", "ARA02", {"pocket_order": "0 32"}, "pocket_order = '0 32': Expected `array`, got `str`"),
+    ],
+)
+def test_what_is_wrong_is_said(game: str, decree: str, settings: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        make_game(game, decree, settings)
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_a_rulebook_has_every_law_that_the_game_cites(game: str, decree: str) -> None:
+    book = Play(decree, game).game.book
+    assert set(LAWS) <= set(book.laws)
+    for breach in BREACHES.values():
+        assert breach.law in book.laws or breach.reason in book.void or breach.reason == "cylinder_stopped"
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_a_doubt_is_a_setting_with_the_same_choices(game: str, decree: str) -> None:
+    types = {field.name: field.type for field in msgspec.structs.fields(RouletteSettings)}
+    play = Play(decree, game)
+    for name, doubt in play.game.book.doubts.items():
+        assert doubt.choices == get_args(types[name])
+        assert getattr(play.game.settings, name) == doubt.default

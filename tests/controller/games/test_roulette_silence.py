@@ -1,0 +1,119 @@
+"""What a silence of the wheel hides is never invented: it becomes a candidate that a person may confirm."""
+
+from __future__ import annotations
+
+from controller.events import BetsClosed, RoundOpened, RoundResult, RoundUnresolved
+from devices.readings import LinkLost, LinkStale, LinkUp
+from tests.controller.games.roulette_play import Play, of, only, whats
+
+
+def silence(play: Play) -> None:
+    play.take(LinkStale(at=play.at, device="wheel", age=5.0), LinkUp(at=play.at, device="wheel"))
+
+
+def test_a_number_known_only_after_a_silence_is_a_candidate(play: Play) -> None:
+    play.phase("bets_open", 1)
+    silence(play)
+    unresolved = only(play.number(8, 1, late=True), RoundUnresolved)
+    assert (unresolved.round, unresolved.why, unresolved.candidate) == (1, "silence", 8)
+    assert [frame.frame for frame in unresolved.frames] == ["bets_open 1", "number 1"]
+    assert only(play.phase("bets_open", 2), RoundOpened).round == 2
+
+
+def test_a_round_that_was_never_seen_has_its_number_still(play: Play) -> None:
+    play.spin(8, 1)
+    silence(play)
+    assert only(play.number(9, 2, late=True), RoundUnresolved).round == 2
+    assert only(play.spin(10, 3), RoundResult).round == 3
+
+
+def test_a_round_that_was_never_seen_to_end_has_no_candidate(play: Play) -> None:
+    play.until_closed(1)
+    silence(play)
+    events = play.phase("bets_open", 4)
+    assert whats(events) == ["round.unresolved", "round.opened"]
+    assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == ("silence", None)
+    assert only(events, RoundOpened).round == 2
+
+
+def test_a_candidate_may_come_after_the_round_was_given_up(play: Play) -> None:
+    play.until_closed(1)
+    silence(play)
+    play.phase("bets_open", 2)
+    again = only(play.number(8, 1, late=True), RoundUnresolved)
+    assert (again.round, again.candidate) == (1, 8)
+    assert play.number(8, 1, late=True) == []
+
+
+def test_a_late_number_of_a_spin_before_the_one_in_hand_leaves_that_alone(play: Play) -> None:
+    play.spin(8, 1)
+    silence(play)
+    play.phase("bets_open", 3)
+    unresolved = only(play.number(9, 2, late=True), RoundUnresolved)
+    assert (unresolved.round, unresolved.spin, unresolved.candidate) == (3, 2, 9)
+    play.phase("ball_in_rim", 3)
+    play.phase("no_more_bets", 3)
+    assert only(play.number(10, 3), RoundResult).round == 2
+
+
+def test_a_late_number_of_a_later_spin_gives_up_the_one_in_hand(play: Play) -> None:
+    play.until_closed(1)
+    silence(play)
+    events = play.number(9, 2, late=True)
+    assert [(event.round, event.candidate) for event in of(events, RoundUnresolved)] == [(1, None), (2, 9)]
+
+
+def test_no_more_bets_may_be_known_only_by_what_followed(play: Play) -> None:
+    play.phase("bets_open", 1)
+    play.phase("ball_in_rim", 1)
+    silence(play)
+    play.phase("settled", 1)
+    events = play.number(8, 1)
+    assert whats(events) == ["bets.closed", "round.result"]
+    assert only(events, BetsClosed).unobserved
+
+
+def test_a_spin_whose_opening_fell_into_a_silence_has_its_result(play: Play) -> None:
+    play.spin(8, 1)
+    silence(play)
+    assert whats(play.phase("no_more_bets", 2)) == ["bets.closed"]
+    assert only(play.number(9, 2), RoundResult).round == 2
+
+
+def test_a_silence_in_which_nothing_happened_changes_nothing(play: Play) -> None:
+    play.phase("bets_open", 1)
+    silence(play)
+    assert play.phase("bets_open", 1) == []
+    play.phase("ball_in_rim", 1)
+    play.phase("no_more_bets", 1)
+    play.take(LinkLost(at=play.at, device="wheel", reason="unplugged"), LinkUp(at=play.at, device="wheel"))
+    assert only(play.number(8, 1), RoundResult).round == 1
+
+
+def test_late_phases_only_tell_that_there_was_a_silence(play: Play) -> None:
+    play.phase("bets_open", 1)
+    assert play.phase("ball_in_rim", 1, late=True) == []
+    assert play.phase("no_more_bets", 1, late=True) == []
+    assert play.game.show(play.state)["phase"] == "bets_open"
+    assert only(play.number(8, 1), RoundResult).number == 8
+    assert only(play.events, BetsClosed).unobserved
+
+
+def test_a_late_number_that_the_wheel_does_not_have_is_no_candidate(play: Play) -> None:
+    play.until_closed(1)
+    events = play.number("00", 1, late=True)
+    assert whats(events) == ["number_invalid", "number_unknown", "round.unresolved"]
+    assert only(events, RoundUnresolved).candidate is None
+
+
+def test_a_late_number_does_not_touch_a_result(play: Play) -> None:
+    play.spin(8, 1)
+    assert play.number(9, 1, late=True) == []
+
+
+def test_a_lost_number_of_a_relaunch_is_a_candidate(play: Play) -> None:
+    play.until_closed(1)
+    play.command("round.void", reason="ball_out")
+    silence(play)
+    unresolved = only(play.number(8, 1, late=True), RoundUnresolved)
+    assert (unresolved.round, unresolved.candidate) == (2, 8)
