@@ -9,8 +9,6 @@ import os
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-import msgspec
-
 from controller.broker import NotLoopback, loopback
 from controller.configuration import BROKER_FILES, Broker, Configuration, Device, Notes, Table, read
 from controller.games.games import make_game, settings_of
@@ -115,11 +113,6 @@ def _device(at: Path, device: Device) -> Flaws:
         return
     notes: Notes = []
     read(known.options, device.options, (*at, "options"), notes)
-    if not notes:
-        try:
-            msgspec.convert(device.options, known.options)
-        except (ValueError, TypeError) as error:
-            notes.append(((*at, "options"), _words(error)))
     yield from notes
     if device.commands and not known.commands:
         yield (*at, "commands"), f"the driver {device.driver} has no commands to send"
