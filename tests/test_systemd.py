@@ -55,7 +55,7 @@ def test_every_udev_rule_has_a_match_and_an_action() -> None:
     """The rules and, taken as rules, the commented examples. ``udevadm verify`` says it too, where it is new enough."""
     rules = [
         line.removeprefix("#")
-        for line in (SYSTEMD / "60-novamas.rules").read_text().splitlines()
+        for line in (SYSTEMD / "70-novamas.rules").read_text().splitlines()
         if "=" in line and not line.startswith("# ")
     ]
     assert len(rules) >= 5
@@ -68,4 +68,4 @@ def test_every_udev_rule_has_a_match_and_an_action() -> None:
             assert 'TAG+="systemd"' in rule
     udevadm = shutil.which("udevadm")
     if udevadm and "verify" in run(udevadm, "--help").stdout:
-        assert run(udevadm, "verify", SYSTEMD / "60-novamas.rules").returncode == 0
+        assert run(udevadm, "verify", SYSTEMD / "70-novamas.rules").returncode == 0
