@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import re
 import signal
 import sys
 import time
@@ -23,12 +24,14 @@ from subscribers.table_view import TableView
 
 QUIET = 75.0
 """Seconds without any word from the daemon after which the picture is marked as old; it reports its health every 30."""
+BLINK = 0.1
+"""Seconds between two looks whether there is something new to draw."""
 LINGER = 2.0
 """Seconds that the last picture stays on a terminal when the rounds are over."""
 
 
 class Display:
-    """One table as far as we have heard. ``rounds``: enough after so many results."""
+    """One table as far as we have heard. ``rounds``: enough after so many results; ``heard``: when the last word came."""
 
     def __init__(self, table: str, rounds: int | None = None) -> None:
         self.view = TableView(table)
@@ -36,7 +39,7 @@ class Display:
         self._linked = Linked(up=False)
         self._nodes: dict[str, bool] = {}
         self._node: str | None = None
-        self._heard = time.monotonic()
+        self.heard = time.monotonic()
 
     @property
     def done(self) -> bool:
@@ -54,7 +57,7 @@ class Display:
         except ValueError as error:
             print(f"display: {message.what}: no JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None
-        self._heard = time.monotonic()
+        self.heard = time.monotonic()
         if message.what == "event":
             return message.body if fields and self.view.event(fields) else None
         if message.what.startswith("node/"):
@@ -75,44 +78,50 @@ class Display:
             return Trouble("NO DAEMON AT THIS SITE YET")
         if not self._nodes.get(self._node or "", any(self._nodes.values())):
             return Trouble("THE DAEMON IS OFFLINE")
-        quiet = time.monotonic() - self._heard
+        quiet = time.monotonic() - self.heard
         return Trouble(f"NOTHING HEARD FOR {quiet:.0f} S") if quiet > QUIET else Trouble()
 
 
 async def watch(display: Display, arguments: argparse.Namespace, stop: asyncio.Event) -> None:
     """Show or print until all rounds are seen, or until we are told to stop."""
-    console = Console()
     drawing = sys.stdout.isatty() and not arguments.json
-    screen = Live(console=console, screen=True, auto_refresh=False) if drawing else contextlib.nullcontext()
+    reading = asyncio.create_task(_read(display, arguments, printing=not drawing))
+    stopping = asyncio.create_task(stop.wait())
+    showing = [asyncio.create_task(_draw(display))] if drawing else []
+    await asyncio.wait({reading, stopping, *showing}, return_when=asyncio.FIRST_COMPLETED)
+    if reading.done() and showing:
+        await asyncio.wait({stopping, *showing}, timeout=LINGER, return_when=asyncio.FIRST_COMPLETED)
+    for task in (reading, stopping, *showing):
+        task.cancel()
+    for end in await asyncio.gather(reading, *showing, return_exceptions=True):
+        if isinstance(end, Exception):
+            raise end
 
-    async def read() -> None:
-        topics = Topics(arguments.site, arguments.simulated)
-        async with contextlib.aclosing(table_feed(arguments.broker, topics, arguments.table)) as feed:
-            async for message in feed:
-                event = display.take(message)
-                if isinstance(message, Linked) and message.up and arguments.ready:
-                    _touch(arguments.ready)
-                if event is not None and not drawing:
-                    sys.stdout.write(event.decode("utf-8") + "\n")
-                    sys.stdout.flush()
-                if display.done:
-                    return
 
-    with screen as live:
-        reading = asyncio.create_task(read())
-        stopping = asyncio.create_task(stop.wait())
-        while not reading.done() and not stopping.done():
-            if live is not None:
-                live.update(picture(display.view, display.trouble(), console.width), refresh=True)
-            await asyncio.wait({reading, stopping}, timeout=0.25 if drawing else None, return_when=asyncio.FIRST_COMPLETED)
-        if live is not None and reading.done():
-            live.update(picture(display.view, display.trouble(), console.width), refresh=True)
-            await asyncio.wait({stopping}, timeout=LINGER)
-        for task in (reading, stopping):
-            task.cancel()
-        await asyncio.wait({reading, stopping})
-    if not reading.cancelled():
-        reading.result()
+async def _read(display: Display, arguments: argparse.Namespace, printing: bool) -> None:
+    topics = Topics(arguments.site, arguments.simulated)
+    async with contextlib.aclosing(table_feed(arguments.broker, topics, arguments.table)) as feed:
+        async for message in feed:
+            event = display.take(message)
+            if isinstance(message, Linked) and message.up and arguments.ready:
+                _touch(arguments.ready)
+            if event is not None and printing:
+                sys.stdout.write(msgspec.json.format(event, indent=-1).decode("utf-8") + "\n")
+                sys.stdout.flush()
+            if display.done:
+                return
+
+
+async def _draw(display: Display) -> None:
+    """Draw when something has changed, and only then: a picture that is drawn again and again flickers."""
+    console = Console()
+    drawn: object = None
+    with Live(console=console, screen=True, auto_refresh=False) as live:
+        while True:
+            trouble, size = display.trouble(), console.size
+            if drawn != (drawn := (display.heard, trouble, size)):
+                live.update(picture(display.view, trouble, size.width), refresh=True)
+            await asyncio.sleep(BLINK)
 
 
 def _touch(path: str) -> None:
@@ -120,10 +129,11 @@ def _touch(path: str) -> None:
 
 
 def screenshot(display: Display, path: Path, width: int = 100, height: int = 30) -> None:
-    """The picture as it stands, as an SVG."""
+    """The picture as it stands, as an SVG that needs nothing from any other place: the fonts are the reader's own."""
     console = Console(record=True, width=width, height=height, file=StringIO(), force_terminal=True, color_system="truecolor")
     console.print(picture(display.view, display.trouble(), width), height=height)
-    console.save_svg(str(path), title=f"novamas: {display.view.table}")
+    svg = console.export_svg(title=f"novamas: {display.view.table}", unique_id="novamas")
+    path.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
