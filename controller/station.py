@@ -67,6 +67,8 @@ class Station:
 
     def take(self, readings: Sequence[AnyReading]) -> None:
         """Take what a device said."""
+        if self._overrun and not self._since and self._journal.failed is None:
+            self._take_up()
         for reading in readings:
             if self._overrun:
                 self.lost += 1

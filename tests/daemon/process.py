@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import tty
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ class Wheel:
         self.link = link
         self.line = b"*X;6;001;  ;0;000;0"
         self._master: int | None = None
+        self._received = bytearray()
         self._plug = threading.RLock()
         self._end = threading.Event()
         self.plug()
@@ -65,6 +67,13 @@ class Wheel:
                 os.write(self._master, line + b"\r\n")
             except OSError:  # nobody reads: a pseudo-terminal is full, or its other side is closed
                 return
+
+    def received(self) -> bytes:
+        """What was sent to the wheel so far."""
+        with self._plug, suppress(OSError):
+            if self._master is not None:
+                self._received += os.read(self._master, 4096)
+        return bytes(self._received)
 
     def _repeat(self) -> None:
         while not self._end.wait(self.PERIOD):
@@ -141,13 +150,22 @@ class Daemon:
         return self.logged(event)[count - 1]
 
 
-def table(id: str, wheel: Wheel | None, *, game: str = "roulette-french", decree: str = "ARA02", simulated: bool = False) -> str:  # noqa: A002
+def table(
+    id: str,  # noqa: A002
+    wheel: Wheel | None,
+    *,
+    game: str = "roulette-french",
+    decree: str = "ARA02",
+    simulated: bool = False,
+    commands: bool = False,
+) -> str:
     """The ``[[table]]`` of a roulette with one Cammegh wheel."""
     text = f'\n[[table]]\nid = "{id}"\ngame = "{game}"\ndecree = "{decree}"\n'
     if simulated:
         text += "simulated = true\n"
     if wheel is not None:
         text += f'\n[[table.device]]\nid = "wheel"\ndriver = "cammegh-ss2"\nlink = "{wheel.url}"\n'
+        text += f"commands = {str(commands).lower()}\n"
     return text
 
 

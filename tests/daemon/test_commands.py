@@ -98,6 +98,18 @@ def test_a_retained_command_is_refused(heard: Subscriber, running: Daemon) -> No
     assert not heard.events("session.opened")
 
 
+def test_a_device_is_commanded_where_the_site_allows_it(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+) -> None:
+    made = daemon(configuration(mosquitto.port, table("r1", wheel, commands=True)))
+    made.start()
+    heard = subscribe(mosquitto.port)
+    until_up(heard, made)
+    assert command(heard, "device.power_on", device="wheel")["ok"]
+    until("the command is on the wire", lambda: b"*P 1" in wheel.received(), made.log)
+    assert "no command" in command(heard, "device.fly", device="wheel")["error"]
+
+
 def test_a_gap_is_filled_by_a_recall(heard: Subscriber, running: Daemon, wheel: Wheel) -> None:
     command(heard, "session.open")
     result = spin(wheel, heard, "17", 2)

@@ -52,6 +52,7 @@ def test_a_broker_that_was_killed_and_has_forgotten_everything(
     assert all(event["historical"] for event in missed)
     assert "historical" not in second
     assert made.stop() == 0
+    assert "Traceback" not in made.log()
 
 
 def changes(journal: JournalReader) -> int:

@@ -1,0 +1,112 @@
+"""A table and the journal behind it, when the disk does not keep up."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from controller import health
+from controller.commands import SessionOpen
+from controller.configuration import Broker
+from controller.desk import Desk, Place
+from controller.games.game import Rejected
+from controller.games.games import make_game
+from controller.health import Physician
+from controller.journal import Journal
+from controller.notation import read_event
+from controller.publisher import Publisher
+from controller.station import Station
+from controller.table import Table
+from controller.topics import Topics
+from devices.readings import LinkGarbage, LinkUp
+
+GAME = make_game("roulette-french", "ARA02", {})
+
+
+def station(journal: Journal) -> Station:
+    def make() -> Table:
+        return Table("palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.last_saved("r1"))
+
+    return Station(make, journal, lambda: 1.0, lambda: None)
+
+
+def session() -> SessionOpen:
+    return SessionOpen(at=1.0, by="M. Lasa", role="table_head")
+
+
+@contextmanager
+def occupied(path: Path) -> Iterator[None]:
+    """Somebody else writes to the file, and the journal has to wait."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+async def test_nothing_is_shown_before_it_is_stored(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(Journal(path)) as journal:
+        made = station(journal)
+        before = made.retained["state"]
+        with occupied(path):
+            following = asyncio.create_task(made.follow(session()))
+            await asyncio.sleep(0)
+            assert made.retained["state"] == before
+        await following
+        assert made.retained["state"] != before
+        assert len(made.commits) == 1
+
+
+async def test_a_table_that_ran_ahead_is_taken_up_from_the_journal(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(Journal(path, capacity=3)) as journal:
+        made = station(journal)
+        await made.follow(session())
+        with occupied(path):
+            made.take([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(6)])
+            assert made.lost == 3
+            with pytest.raises(Rejected, match="cannot take more"):
+                await made.follow(session())
+        await made.idle()
+        with pytest.raises(Rejected):
+            await made.follow(session())  # the session of before is still open
+        made.take([LinkUp(at=2.0, device="wheel-5")])
+        await made.idle()
+        events = [read_event(entry.body) for entry in journal.events_after(0, 100)]
+        assert [event.seq for event in events] == list(range(1, len(events) + 1))
+        assert len(events) == made.table.seq
+
+
+async def test_a_journal_that_stores_nothing_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "STUCK", 0.0)
+    path = tmp_path / "journal.sqlite3"
+    with closing(Journal(path)) as journal:
+        made = station(journal)
+        places = {"r1": Place(made, Topics("palma"), {}, 1.0)}
+        desk = Desk("pit-1", "b1", Topics("palma"), places)
+        physician = Physician("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
+        assert physician.stuck() is None
+        with occupied(path):
+            made.take([LinkGarbage(at=1.0, device="wheel", bytes=3)])
+            assert "r1" in (physician.stuck() or "")
+        await made.idle()
+        assert physician.stuck() is None
+        report = physician.report()
+        assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 1, 0)
+
+
+async def test_a_command_that_the_journal_cannot_take_is_refused(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = station(journal)
+        made.halt("the journal cannot be written: disk full")
+        assert b'"status":"fault"' in (made.retained["state"] or b"")
+        with pytest.raises(Rejected, match="disk full"):
+            await made.follow(session())
+        made.halt(None)
+        assert b'"status":"fault"' not in (made.retained["state"] or b"")
+        await made.follow(session())
