@@ -55,7 +55,7 @@ def test_a_traceback_shows_no_local_variable(form: logs.Format) -> None:
 def test_libraries_are_heard_from_warning_on() -> None:
     out = io.StringIO()
     logs.configure("json", "info", out)
-    logging.getLogger("amqtt.broker").info("not shown")
-    logging.getLogger("amqtt.broker").warning("client %s is gone", "a")
+    logging.getLogger("a.library").info("not shown")
+    logging.getLogger("a.library").warning("client %s is gone", "a")
     [told] = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert (told["event"], told["level"], told["library"]) == ("client a is gone", "warning", "amqtt.broker")
+    assert (told["event"], told["level"], told["library"]) == ("client a is gone", "warning", "a.library")
