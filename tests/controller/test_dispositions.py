@@ -1,0 +1,112 @@
+"""Each rule's answer is one that holds: its id exists, what it points at exists, and a test proves what is called enforced."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from controller.commands import COMMANDS, VoidReason
+from controller.dispositions import Disposition, coverage, dispositions, subjects
+from controller.events import EVENTS
+from controller.games.games import make_game
+from controller.games.roulette_settings import RouletteSettings
+from controller.rulebook import Roulette, rulebook
+
+SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
+COMMAND_TAGS = {str(kind.__struct_config__.tag) for kind in COMMANDS}
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def numbered(shared: Path) -> list[dict[str, str]]:
+    """The numbered rules, as digested from the decrees."""
+    with (shared / "rules" / "rules.tsv").open(encoding="utf-8", newline="") as table:
+        return list(csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.fixture(scope="module")
+def claims(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Rule -> one of the tests that claim it, over all tests, however this run was narrowed."""
+    out = tmp_path_factory.mktemp("claims") / "claims.tsv"
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "tests.claims", "tests"]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "CLAIMS": str(out)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return dict(line.split("\t") for line in out.read_text(encoding="utf-8").splitlines())
+
+
+def test_every_rule_is_counted_once(numbered: list[dict[str, str]]) -> None:
+    assert [rule for subject in subjects() for rule in subject.ids] == sorted(
+        (row["id"] for row in numbered), key=lambda rule: ([s.decree for s in subjects()].index(rule[:5]), rule)
+    )
+
+
+def test_subjects_are_the_sections_of_the_digests(numbered: list[dict[str, str]]) -> None:
+    """Two digests do not divide their rules in the table; their subjects are their headings."""
+    for decree in ("BAL05", "ARA02", "EUS96"):
+        rows = [row for row in numbered if row["id"].startswith(decree)]
+        sections = [len(list(rows)) for _, rows in groupby(rows, key=lambda row: row["section"])]
+        assert sections == [len(subject.ids) for subject in subjects() if subject.decree == decree]
+
+
+def test_answers_are_for_rules_that_exist() -> None:
+    assert set(dispositions()) <= {rule for subject in subjects() for rule in subject.ids}
+
+
+def test_every_rule_of_roulette_has_an_answer() -> None:
+    roulette = {rule for subject in subjects() if subject.subject == "roulette" for rule in subject.ids}
+    assert roulette == {rule for rule, answer in dispositions().items() if answer.game == "roulette"}
+
+
+def test_counts_add_up() -> None:
+    for count in coverage():
+        kinds = (count.enforced, count.published, count.asserted_by_person, count.out_of_reach, count.not_yet)
+        assert sum(kinds) == count.total
+    assert sum(count.total for count in coverage()) == 750
+    assert sum(count.total - count.not_yet for count in coverage()) == len(dispositions())
+
+
+@pytest.mark.parametrize("answer", dispositions().values(), ids=lambda answer: answer.id)
+def test_an_answer_says_where_or_why_not(answer: Disposition) -> None:
+    assert answer.wording
+    assert bool(answer.reason) == (answer.disposition == "out_of_reach")
+    assert answer.where or answer.reason
+    for place in filter(None, answer.where.split(", ")):
+        _check_place(place, answer.id)
+    if answer.disposition == "asserted_by_person":
+        assert COMMAND_TAGS & {place.split()[0] for place in answer.where.split(", ")}
+
+
+def _check_place(place: str, rule: str) -> None:
+    """A place is a setting, an irregularity, a key of the rulebook or of the retained state, or a command or event with fields
+    or void reasons."""
+    kind, *names = place.split()
+    if kind == "setting":
+        assert set(names) <= set(RouletteSettings.__struct_fields__), place
+    elif kind == "irregularity":
+        book = rulebook(rule.split("-")[0]).roulette_french
+        assert book is not None
+        assert set(names) <= set(book.laws), place
+    elif kind == "state":
+        game = make_game("roulette-french", rule.split("-")[0], {})
+        assert set(names) <= set(game.show(game.begin())), place
+    elif kind == "rulebook":
+        assert names[0] in Roulette.__struct_fields__, place
+    else:
+        assert set(names) <= {*SAID[kind].__struct_fields__, *get_args(VoidReason)}, place
+
+
+def test_what_is_enforced_is_proved_by_a_test(claims: dict[str, str]) -> None:
+    enforced = {rule for rule, answer in dispositions().items() if answer.disposition == "enforced"}
+    assert sorted(enforced - set(claims)) == []
+
+
+def test_tests_claim_only_what_has_an_answer_within_reach(claims: dict[str, str]) -> None:
+    within = {rule for rule, answer in dispositions().items() if answer.disposition != "out_of_reach"}
+    assert {rule: test for rule, test in claims.items() if rule not in within} == {}
