@@ -1,0 +1,47 @@
+"""How a person writes a fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulators.faults import FAULTS, Switch, read_scheduled, read_switch
+
+
+@pytest.mark.parametrize(
+    ("text", "switch"),
+    [
+        ("silence 5", Switch("silence", 5.0)),
+        ("fault silence 5", Switch("silence", 5.0)),
+        ("silence=2.5", Switch("silence", 2.5)),
+        ("silence", Switch("silence", FAULTS["silence"].value)),
+        ("fault damaged x3\n", Switch("damaged", 0.0, 3)),
+        ("ball_removed 8 x2", Switch("ball_removed", 8.0, 2)),
+        ("ball_removed=8x2", Switch("ball_removed", 8.0, 2)),
+    ],
+)
+def test_faults_as_written(text: str, switch: Switch) -> None:
+    assert read_switch(text) == switch
+
+
+def test_schedule() -> None:
+    assert read_scheduled("12.5:silence=5") == (12.5, Switch("silence", 5.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("thunder", "no fault 'thunder'; there are: silence"),
+        ("silence five", "write NAME"),
+        ("", "write NAME"),
+        ("damaged x0", "write NAME"),
+    ],
+)
+def test_what_is_no_fault(text: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        read_switch(text)
+
+
+@pytest.mark.parametrize("text", ["silence", "x:silence", "-3:silence", "3:"])
+def test_what_is_no_schedule(text: str) -> None:
+    with pytest.raises(ValueError, match="is no fault"):
+        read_scheduled(text)
