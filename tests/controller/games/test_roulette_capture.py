@@ -1,0 +1,65 @@
+"""A real wheel's day, its silences and damaged lines included: from the bytes to the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from controller.events import Irregularity, RoundOpened, RoundResult, RoundUnresolved, RoundVoid
+from devices.drivers import driver
+from devices.recording import Recording, read_recording
+from devices.watch import Watch
+from tests.controller.games.roulette_play import PAIRS, Play, of
+
+
+@pytest.fixture(scope="module")
+def recording(shared: Path) -> Recording:
+    return read_recording(shared / "captures" / "cammegh-ss2-2025-09-23.txt")
+
+
+def played(play: Play, recording: Recording) -> Play:
+    """The recording fed to the wheel's driver, and its readings to the table."""
+    ss2 = driver("cammegh-ss2")
+    watch = Watch(ss2.make("wheel", ss2.options()), "wheel", stale_after=5.0)
+    play.open()
+    watch.opened(recording.chunks[0].at)
+    for chunk in recording:
+        while (deadline := watch.deadline) is not None and deadline <= chunk.at:
+            play.take(*watch.tick(deadline))
+        if not chunk.sent:
+            play.take(*watch.feed(chunk.data, chunk.at))
+    return play
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_what_was_seen_is_a_result_and_what_was_not_is_a_candidate(recording: Recording, game: str, decree: str) -> None:
+    play = played(Play(decree, game), recording)
+    results, lost = of(play.events, RoundResult), of(play.events, RoundUnresolved)
+    assert len(results) == 135
+    assert [result.round for result in results] == sorted(result.round for result in results)
+    assert len(lost) == 14
+    assert all(each.why == "silence" and each.candidate is not None for each in lost)
+    assert sorted(each.round for each in [*results, *lost]) == list(range(1, 150))
+    assert of(play.events, RoundVoid) == []
+    assert {irregularity.what for irregularity in of(play.events, Irregularity)} == {"failed_launch"}
+
+
+def test_every_result_is_in_its_own_frames(recording: Recording) -> None:
+    """The number as the wheel wrote it stands in the evidence, and the evidence lies within its round."""
+    play = played(Play("EUS96"), recording)
+    opened = {event.round: event for event in of(play.events, RoundOpened)}
+    for result in of(play.events, RoundResult):
+        assert f"*X;5;{result.spin:03};{result.number:>2};" in result.frames[-1].frame
+        assert [frame.at for frame in result.frames] == sorted(frame.at for frame in result.frames)
+        assert opened[result.round].spin == result.spin
+
+
+def test_lost_results_are_confirmed_one_by_one(recording: Recording) -> None:
+    play = played(Play("BAL05"), recording)
+    waiting = play.state.unresolved()
+    assert waiting
+    for entry in waiting:
+        (result,) = of(play.command("round.confirm", round=entry.round), RoundResult)
+        assert (result.number, result.spin) == (entry.candidate, entry.spin)
+    assert play.game.show(play.state)["unresolved"] == []

@@ -1,0 +1,195 @@
+"""What holds whatever happens at the table: any readings and commands, in any order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.commands import AnyCommand, RoundVoid
+from controller.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundUnresolved
+from controller.events import RoundVoid as Null
+from controller.games.game import Rejected
+from controller.games.roulette_state import State
+from controller.notation import Input, read_event, read_input, write
+from devices.readings import LinkStale, LinkUp, Number, Phase, Reading, WheelFault, WheelNumber, WheelPhase
+from tests.controller.games.roulette_play import PAIRS, Play
+
+SPINS = st.sampled_from([None, 1, 1, 2, 2, 3, 255, 256])
+NUMBERS = st.sampled_from([0, 0, 0, 5, 5, 17, 36, 9, 37, "00"])
+PEOPLE: dict[str, Any] = {
+    "by": st.just("M. Lasa"),
+    "role": st.sampled_from(["table_head", "table_head", "table_head", "inspector", "croupier"]),
+}
+
+
+def at(kind: Any, **fields: Any) -> st.SearchStrategy[Input]:
+    return st.builds(kind, at=st.just(1.0), frame=st.just("f"), **fields)
+
+
+def command(kind: str, **fields: Any) -> st.SearchStrategy[Input]:
+    said = st.fixed_dictionaries({"at": st.just(1.0), "type": st.just(kind), **PEOPLE, **fields})
+    return said.map(lambda fields: read_input(msgspec.json.encode(fields)))
+
+
+PHASE = at(
+    WheelPhase,
+    phase=st.sampled_from(["closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "settled"]),
+    spin=SPINS,
+    rpm=st.sampled_from([None, 0.0, 17.5]),
+    direction=st.sampled_from([None, "clockwise", "anticlockwise"]),
+    late=st.sampled_from([False, False, False, True]),
+)
+READINGS = st.one_of(
+    PHASE,
+    PHASE,
+    at(WheelNumber, number=NUMBERS, spin=SPINS, late=st.booleans(), conflict=st.sampled_from([None, None, None, 9])),
+    at(
+        WheelFault,
+        fault=st.sampled_from(["ball_removed", "ball_with_rotor", "failed_launch", "number_unknown", "number_changed", "sensor"]),
+        active=st.booleans(),
+    ),
+    st.sampled_from([LinkStale(at=1.0, age=5.0), LinkUp(at=1.0)]),
+)
+ROUNDS = st.sampled_from([None, 1, 2, 3])
+COMMANDS = st.one_of(
+    command("session.open", minimum=st.sampled_from([None, 500])),
+    command("session.close"),
+    command("bets.open"),
+    command("bets.close"),
+    command("round.void", reason=st.sampled_from(["ball_out", "cylinder_stopped", "inspector"]), round=ROUNDS),
+    command("round.confirm", round=ROUNDS, number=st.one_of(st.none(), NUMBERS)),
+    command("result.correct", round=st.sampled_from([1, 2, 3]), number=NUMBERS),
+    command("last_rounds.announce"),
+    command("limit.announce", minimum=st.sampled_from([400, 1000])),
+)
+COURSE: tuple[Phase, ...] = ("bets_open", "ball_in_rim", "no_more_bets", "settled")
+
+
+def whole_spin(spin: int, number: Number) -> list[Input]:
+    return [*(WheelPhase(at=1.0, phase=phase, spin=spin) for phase in COURSE), WheelNumber(at=1.0, number=number, spin=spin)]
+
+
+WHOLE_SPIN = st.builds(whole_spin, st.sampled_from([1, 2, 3]), NUMBERS)
+DISTURBANCE: st.SearchStrategy[Input] = st.one_of(READINGS, READINGS, COMMANDS)
+
+
+@st.composite
+def disturbed_spin(draw: st.DrawFn) -> list[Input]:
+    """A spin in which something is left out or comes between."""
+    spin: list[Input] = draw(WHOLE_SPIN)
+    if draw(st.booleans()):
+        del spin[draw(st.integers(0, len(spin) - 1))]
+    for _ in range(draw(st.integers(1, 3))):
+        spin.insert(draw(st.integers(0, len(spin))), draw(DISTURBANCE))
+    return spin
+
+
+OPEN = read_input('{"at": 0, "type": "session.open", "by": "M. Lasa", "role": "table_head", "minimum": 500}')
+CLOSE = read_input('{"at": 0, "type": "session.close", "by": "M. Lasa", "role": "table_head", "locked": true}')
+PARTS = st.one_of(WHOLE_SPIN, disturbed_spin(), disturbed_spin(), DISTURBANCE.map(lambda one: [one]), st.just([CLOSE, OPEN]))
+SCRIPT = st.lists(PARTS, min_size=3, max_size=12).map(lambda parts: [OPEN, *(each for part in parts for each in part)])
+POLICY = st.sampled_from(["warn", "ask", "void"])
+TABLE = st.builds(
+    lambda pair, kept: Play(pair[1], pair[0], **kept),
+    st.sampled_from(PAIRS),
+    st.fixed_dictionaries(
+        {
+            "phases": st.sampled_from(["device", "device", "person"]),
+            "last_rounds_count": st.sampled_from(["valid", "all"]),
+            "rotor_after_void": st.sampled_from(["counts", "ignored"]),
+            **dict.fromkeys(("rotor_not_reversed", "ball_with_rotor", "failed_launch", "ball_removed"), POLICY),
+        }
+    ),
+)
+
+
+def step(play: Play, given_: Input) -> list[AnyEvent]:
+    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
+    before = play.state
+    try:
+        return play.take(given_)
+    except Rejected:
+        if isinstance(given_, Reading) or play.state != before:
+            raise
+        return []
+
+
+@settings(max_examples=400, deadline=None)
+@given(TABLE, SCRIPT)
+def test_whatever_happens(play: Play, script: list[Input]) -> None:
+    for each in script:
+        asked = play.state.hand.asks if play.state.hand else ()
+        held = play.state.hand.round if play.state.hand else 0
+        events = step(play, each)
+        for event in events:
+            assert read_event(write(event)) == event
+            assert event.session == play.state.session
+        if asked and isinstance(each, Reading):
+            assert not [event for event in events if isinstance(event, RoundResult) and event.round == held]
+        again = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
+        assert again == play.state
+        msgspec.json.encode([play.game.show(again), play.game.history(again)])
+    check(play.events)
+    assert play.state.tally().zeros == zeros(play.events)
+
+
+def check(events: list[AnyEvent]) -> None:
+    """Each round has at most one result, none after it was null; rounds and announcements come in their order."""
+    sessions: dict[int, dict[int, list[AnyEvent]]] = {}
+    for event in events:
+        if isinstance(event, RoundOpened | BetsClosed | RoundResult | Null | RoundUnresolved | ResultCorrected):
+            sessions.setdefault(event.session, {}).setdefault(event.round, []).append(event)
+    for rounds in sessions.values():
+        assert sorted(rounds) == list(range(1, len(rounds) + 1))
+        for said in rounds.values():
+            final = [event for event in said if isinstance(event, RoundResult | Null)]
+            assert len(final) <= 1
+            for kind in (RoundOpened, BetsClosed):
+                assert len([event for event in said if isinstance(event, kind)]) <= 1
+            if final:
+                assert all(isinstance(event, ResultCorrected) for event in said[said.index(final[0]) + 1 :])
+            for event in said:
+                if isinstance(event, RoundResult):
+                    assert event.number in range(37)
+                    assert (event.colour is None) == (event.number == 0)
+
+
+def zeros(events: list[AnyEvent]) -> int:
+    """The zeros running, counted anew from what was published in the last session."""
+    session = max(event.session for event in events)
+    numbers: dict[int, Any] = {}
+    for event in events:
+        if event.session == session and isinstance(event, RoundResult | ResultCorrected):
+            numbers[event.round] = event.number
+    running = 0
+    for round_ in sorted(numbers):
+        running = running + 1 if numbers[round_] == 0 else 0
+    return running
+
+
+@settings(max_examples=100, deadline=None)
+@given(TABLE, SCRIPT, st.data())
+def test_a_table_goes_on_from_what_was_written_down(play: Play, script: list[Input], data: st.DataObject) -> None:
+    other = Play()
+    other.game = play.game
+    at_ = data.draw(st.integers(0, len(script)))
+    for number, each in enumerate(script):
+        if number == at_:
+            other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
+        events = step(play, each)
+        if number >= at_:
+            assert step(other, each) == events
+            assert other.state == play.state
+
+
+@settings(max_examples=100, deadline=None)
+@given(TABLE, SCRIPT, st.sampled_from(["croupier", "technician"]))
+def test_nobody_else_declares_a_spin_null(play: Play, script: list[Input], role: Any) -> None:
+    for each in script:
+        step(play, each)
+    given_: AnyCommand = RoundVoid(at=1.0, by="x", role=role, reason="ball_out")
+    if role not in play.game.book.void_by:
+        assert step(play, given_) == []
