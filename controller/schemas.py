@@ -19,6 +19,7 @@ from controller.health import Checkpoint, Health
 from controller.orders import DeviceOrder, Recall, Reply
 from controller.retained import Alert, History, Info, State
 from controller.topics import Topics
+from devices.device import Health as DeviceHealth
 from devices.readings import AnyReading
 
 Schema = dict[str, Any]
@@ -44,7 +45,7 @@ def documents() -> dict[str, bytes]:
         "replies": _family("The answers on `reply/<client>`.", Reply),
         "events": _events(),
         "retained": _family("The retained topics of a table.", Info, State, RoundResult | ResultCorrected | None, History, Alert),
-        "node": _family("The retained topics of a daemon.", Status, Health, Checkpoint),
+        "node": _node(),
     }
     files = {f"schemas/{name}.json": {"$id": f"urn:novamas:v{VERSION}:{name}", **schema} for name, schema in schemas.items()}
     return {path: _bytes(content) for path, content in (files | {"asyncapi.json": _asyncapi()}).items()}
@@ -82,6 +83,15 @@ def _orders() -> Schema:
         left = {name: field for name, field in component["properties"].items() if name not in ("at", "type", "command")}
         component["properties"] = left | sender
         component["required"] = [name for name in component["required"] if name in left]
+    return family
+
+
+def _node() -> Schema:
+    """A daemon's health holds that of its devices, as each of them says itself."""
+    family = _family("The retained topics of a daemon.", Status, Health, Checkpoint)
+    device = _family("", DeviceHealth)["$defs"]
+    family["$defs"] |= {"DeviceHealth": device.pop("Health"), **device}
+    family["$defs"]["TableHealth"]["properties"]["devices"]["additionalProperties"] = {"$ref": "#/$defs/DeviceHealth"}
     return family
 
 

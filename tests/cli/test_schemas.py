@@ -1,0 +1,36 @@
+"""``novamas schemas`` writes the contract, and says where a folder differs from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from controller.cli import main
+from controller.schemas import documents
+
+
+def test_written_files_pass_the_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schemas", str(tmp_path)]) == 0
+    assert {path: (tmp_path / path).read_bytes() for path in documents()} == documents()
+    assert main(["schemas", "--check", str(tmp_path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(documents())
+
+
+def test_the_check_names_what_differs_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["schemas", str(tmp_path)])
+    changed, missing = tmp_path / "asyncapi.json", tmp_path / "schemas" / "events.json"
+    changed.write_text("{}")
+    missing.unlink()
+    assert main(["schemas", "--check", str(tmp_path)]) == 1
+    told = capsys.readouterr().err
+    assert str(changed) in told
+    assert str(missing) in told
+    assert changed.read_text() == "{}"
+    assert not missing.exists()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "schemas").write_text("a file where a folder should be")
+    assert main(["schemas", str(tmp_path)]) == 1
+    assert "novamas: " in capsys.readouterr().err

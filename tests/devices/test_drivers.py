@@ -1,0 +1,82 @@
+"""The registry of drivers, the document that describes them, and the guide to the next one."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+import pytest
+
+from devices.codec import Driver
+from devices.drivers import DRIVERS, driver
+from devices.readings import AnyReading, LinkGarbage, WheelNumber
+from devices.recording import read_recording
+from devices.watch import Watch
+from tests import contract
+
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+ROWS = {row[0]: row for row in contract.table(contract.sections("devices.md")["Devices"])}
+GUIDE = dict(
+    re.findall(r"^## (\d)\..*?\n```\w*\n(.*?)^```", (contract.DOCS / "new-device.md").read_text(), re.MULTILINE | re.DOTALL)
+)
+
+
+def marked(cell: str) -> list[str]:
+    return re.findall(r"[^` ]+", cell)
+
+
+def test_the_table_has_every_driver() -> None:
+    assert list(ROWS) == sorted(DRIVERS)
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_a_row_says_what_the_driver_says(name: str) -> None:
+    _, title, kind, evidence, line, gives, commands, recordings = ROWS[name]
+    found = driver(name)
+    assert (found.name, found.title, found.kind, found.evidence, found.line) == (name, title, kind, evidence, line)
+    assert marked(commands) == list(found.commands)
+    files = [path for path in sorted(RECORDINGS.glob("*.txt")) if read_recording(path).header["driver"] == name]
+    assert marked(recordings) == [path.stem for path in files]
+    said = set()
+    for path in files:
+        lines = path.with_suffix(".readings.jsonl").read_bytes().splitlines()
+        said |= {msgspec.json.decode(line)["type"] for line in lines}
+    of_the_watch = {"link.up", "link.stale", "link.lost", "link.unintelligible"}
+    assert marked(gives) == sorted(said - of_the_watch)
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_the_options_are_described(name: str) -> None:
+    options = driver(name).options
+    told = [(option, default) for option, default, _ in contract.table(contract.sections("devices.md")[name])]
+    fields = msgspec.structs.fields(options)
+    assert told == [(field.name, msgspec.json.encode(field.default).decode()) for field in fields]
+
+
+def test_an_unknown_driver_is_named_with_the_known_ones() -> None:
+    with pytest.raises(KeyError, match=r"no driver 'acme'; there are: .*cammegh-ss2"):
+        driver("acme")
+
+
+def test_the_example_of_the_guide_works(tmp_path: Path) -> None:
+    module = ModuleType("acme_w1")
+    exec(GUIDE["1"], module.__dict__)
+    found = module.__dict__["DRIVER"]
+    assert isinstance(found, Driver)
+    assert re.fullmatch(rf'\s*"{found.name}": "devices\.wheel\.acme_w1:DRIVER",\s*', GUIDE["2"])
+    path = tmp_path / "acme.txt"
+    path.write_text(GUIDE["3"])
+    recording = read_recording(path)
+    assert recording.problems == []
+    assert recording.header["driver"] == found.name
+    kinds: dict[type[AnyReading], list[AnyReading]] = defaultdict(list)
+    watch = Watch(found.make("device", found.options()), "device", stale_after=60.0)
+    watch.opened(0.0)
+    for chunk in recording:
+        for reading in watch.feed(chunk.data, chunk.at):
+            kinds[type(reading)].append(reading)
+    assert [reading.number for reading in kinds[WheelNumber] if isinstance(reading, WheelNumber)] == [17, 22]
+    assert [reading.frame for reading in kinds[LinkGarbage]] == [r"N:2\xff"]
