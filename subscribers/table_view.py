@@ -79,7 +79,7 @@ class TableView:
     @property
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the round in hand waits for."""
-        return tuple((self.state.get("shown") or {}).get("awaits") or ())
+        return tuple((self.state.get("shown") or {}).get("asks") or ())
 
     def event(self, fields: Fields) -> bool:
         """Take one event. False: it was seen before, by (table, boot, seq), and was passed over."""
