@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from simulators.faults import FAULTS, Switch, read_switch
 from simulators.line import Line
 
-SETTLING = 2.0
-"""Seconds of the model that the line stays open after the last round."""
+SETTLING = 0.25
+"""Seconds that the line stays open after the last round, and two of the model: a host needs time to read it."""
 LOOK = 0.05
 """Real seconds between two looks at a port that nobody has open."""
 
@@ -91,7 +91,7 @@ class Server:
             for _, data in self._line.advance(now):
                 self._port.write(data)
             if self._rounds is not None and self._end_at == inf and self._line.device.rounds >= self._rounds:
-                self._end_at = now + SETTLING
+                self._end_at = now + SETTLING * self._speed + 2.0
             if now >= self._end_at or not self._wait(wake, now):
                 return
 

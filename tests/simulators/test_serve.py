@@ -1,0 +1,198 @@
+"""The simulator as a program: a real pseudo-terminal read by pyserial, a real TCP socket, signals and standard input."""
+
+from __future__ import annotations
+
+import json
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import serial
+
+PATIENCE = 20.0
+STATUS = re.compile(rb"\*X;[1-6];\d{3};..;[0-9A-F];\d{3};[01]\r\n")
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    programs = []
+
+    def run(*words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "simulators", "wheel", *words]
+        program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        programs.append(program)
+        return program
+
+    yield run
+    for program in programs:
+        program.kill()
+        program.communicate()
+
+
+def told(program: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """The next line that the simulator says of itself."""
+    assert program.stdout is not None
+    assert select.select([program.stdout], [], [], PATIENCE)[0], "the simulator says nothing"
+    line: dict[str, Any] = json.loads(program.stdout.readline())
+    return line
+
+
+def tell(program: subprocess.Popen[bytes], line: str) -> None:
+    assert program.stdin is not None
+    program.stdin.write(line.encode() + b"\n")
+    program.stdin.flush()
+
+
+def read_until(read: Callable[[], bytes], wanted: bytes) -> bytes:
+    """Read until something was received."""
+    received, end = b"", time.monotonic() + PATIENCE
+    while wanted not in received:
+        assert time.monotonic() < end, f"{wanted!r} did not come, but {received[-200:]!r}"
+        received += read()
+    return received
+
+
+def port_of(program: subprocess.Popen[bytes]) -> serial.Serial:
+    return serial.Serial(told(program)["port"], 9600, timeout=0.2, exclusive=True)
+
+
+def test_a_pseudo_terminal_speaks_and_listens(start: Start, tmp_path: Path) -> None:
+    link = tmp_path / "wheel"
+    program = start("--link", str(link), "--speed", "20", "--mode", "1159")
+    with port_of(program) as port:
+        assert link.is_symlink()
+        received = read_until(lambda: port.read(100), b"*X;6;001;  ;0;000;0\r\n")
+        port.write(b"*P 1\r")
+        received += read_until(lambda: port.read(100), b"*P OK\r\n")
+        received += read_until(lambda: port.read(100), b"*X;2;")
+        port.write(b"*u 1\r\n")
+        received += read_until(lambda: port.read(100), b"*X;5;")
+        lines = received.splitlines(keepends=True)[1:-1]
+        others = [line for line in lines if not STATUS.fullmatch(line)]
+        assert [line for line in others if len(line) != 4] == [b"*P OK\r\n", b"*u OK\r\n"]
+    program.send_signal(signal.SIGTERM)
+    assert program.wait(PATIENCE) == 0
+    assert not link.is_symlink()
+
+
+def test_who_opens_the_port_late_gets_no_old_bytes(start: Start) -> None:
+    program = start("--speed", "20")
+    address = told(program)["port"]
+    for _ in range(2):
+        with serial.Serial(address, 9600, timeout=0.2) as port:
+            first = read_until(partial(port.read, 1), b"\n")
+            assert len(first) <= 22  # at most one line, perhaps cut at its start
+
+
+def test_unplugged_and_back_under_the_same_link(start: Start, tmp_path: Path) -> None:
+    link = tmp_path / "wheel"
+    program = start("--link", str(link), "--speed", "20")
+    with port_of(program) as port:
+        read_until(lambda: port.read(100), b"*X;")
+        tell(program, "fault unplug 1")
+        with pytest.raises((serial.SerialException, OSError)):
+            read_until(lambda: port.read(100), b"never")
+    assert told(program)["fault"] == "unplug"
+    assert told(program)["port"] == str(link)
+    with serial.Serial(str(link), 9600, timeout=0.2) as port:
+        read_until(lambda: port.read(100), b"*X;")
+
+
+def test_faults_from_standard_input_and_from_the_schedule(start: Start) -> None:
+    program = start("--speed", "50", "--fault", "1:damaged=0x2", "--wait")
+    with port_of(program) as port:
+        tell(program, "thunder")
+        tell(program, "start")
+        assert told(program) == {"at": pytest.approx(1, abs=50), "fault": "damaged", "value": 0.0, "times": 2}
+        tell(program, "duplicate x2")
+        assert told(program)["fault"] == "duplicate"
+        read_until(lambda: port.read(100), b"*X;2;")
+    program.terminate()
+    _, errors = program.communicate(timeout=PATIENCE)
+    assert errors.startswith(b"simulator: no fault 'thunder'; there are: silence")
+    assert errors.count(b"\n") == 1
+
+
+def test_ends_after_its_rounds(start: Start) -> None:
+    program = start("--speed", "200", "--rounds", "2", "--numbers", "17,17")
+    with port_of(program) as port:
+        received = read_until(lambda: port.read(port.in_waiting or 1), b"*X;1;003;17;")
+    assert received.count(b"\r\n17\r\n") == 2
+    assert program.wait(PATIENCE) == 0
+
+
+def test_ends_with_standard_input_only_if_asked(start: Start) -> None:
+    ends, stays = start("--end-with-stdin"), start()
+    for program in (ends, stays):
+        told(program)
+        assert program.stdin is not None
+        program.stdin.close()
+        program.stdin = None
+    assert ends.wait(PATIENCE) == 0
+    assert stays.poll() is None
+    stays.send_signal(signal.SIGINT)
+    assert stays.wait(PATIENCE) == 0
+
+
+def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
+    program = start("--tcp", "127.0.0.1:0", "--speed", "20")
+    address = told(program)["port"]
+    host, port = address.removeprefix("tcp://").split(":")
+    with socket.create_connection((host, int(port)), PATIENCE) as one, socket.create_connection((host, int(port)), PATIENCE) as two:
+        one.sendall(b"*S\r\n")
+        read_until(lambda: one.recv(100), b"*X;")
+        read_until(lambda: two.recv(100), b"*X;")
+        one.sendall(b"*S\r\n")
+        read_until(lambda: two.recv(100), b"*S 2.52\r\n")
+        tell(program, "unplug 1")
+        while one.recv(100):
+            pass
+    assert told(program)["fault"] == "unplug"
+    assert told(program)["port"] == address
+    with socket.create_connection((host, int(port)), PATIENCE) as again:
+        read_until(lambda: again.recv(100), b"*X;")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--pockets", "36"], b"invalid choice"),
+        (["--fault", "5:thunder"], b"no fault 'thunder'"),
+        (["--speed", "0"], b"not a number above 0"),
+        (["--rounds", "0"], b"not a whole number from 1"),
+        (["--tcp", "nowhere"], b"nowhere is not HOST:PORT"),
+        (["--link", "/nowhere/wheel"], b"/nowhere"),
+    ],
+)
+def test_bad_calls_say_what_is_wrong(words: list[str], told: bytes) -> None:
+    done = subprocess.run([sys.executable, "-m", "simulators", "wheel", *words], capture_output=True, check=False, timeout=PATIENCE)
+    assert done.returncode != 0
+    assert told in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_file_in_the_place_of_the_link_is_left_alone(tmp_path: Path) -> None:
+    taken = tmp_path / "wheel"
+    taken.write_text("mine")
+    command = [sys.executable, "-m", "simulators", "wheel", "--link", str(taken)]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE)
+    assert done.returncode == 1
+    assert b"not a symbolic link" in done.stderr
+    assert taken.read_text() == "mine"
+
+
+def test_novamas_simulate_becomes_the_simulator(start: Start) -> None:
+    command = [sys.executable, "-m", "controller.cli", "simulate", "wheel", "--speed", "500", "--rounds", "1", "--numbers", "5"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["protocol"] == "cammegh-ss2"
