@@ -31,6 +31,8 @@ from devices.wheel.cammegh_ss2_frames import Status
 
 LONGEST_LINE = 256
 """Bytes. The longest line of normal operation has 20; a longer run without a line end is dropped."""
+FASTEST_POLL = 0.1
+"""Seconds between two requests for the status that the wheel allows."""
 SILENCE = 1.5
 """In periods: without a status for longer than this, what follows is late."""
 PACED = 0.8
@@ -45,6 +47,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     pockets: Literal[37, 38, 39, 40] = 37
     period: Annotated[float, msgspec.Meta(gt=0)] = 0.5
     poll: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+    def __post_init__(self) -> None:
+        if 0 < self.poll < FASTEST_POLL:
+            raise ValueError(f"poll: the wheel is asked at most every {FASTEST_POLL:g} s, not every {self.poll:g} s")
 
 
 class _Result(msgspec.Struct, frozen=True):

@@ -146,7 +146,7 @@ class TestTowardsTheWheel:
         wheel.say(4, warnings=1, after=PERIOD)
         assert wheel.codec.deadline is None
 
-    @pytest.mark.parametrize("options", [{"pockets": 36}, {"period": 0}, {"poll": -1}, {"pocket": 37}])
-    def test_options_that_cannot_be(self, options: dict[str, int]) -> None:
+    @pytest.mark.parametrize("options", [{"pockets": 36}, {"period": 0}, {"poll": -1}, {"poll": 0.05}, {"pocket": 37}])
+    def test_options_that_cannot_be(self, options: dict[str, float]) -> None:
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert(options, Options)

@@ -1,0 +1,64 @@
+"""Whatever the daemon says is what the AsyncAPI document and the schemas say that it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from controller.schemas import documents
+from tests.daemon.mosquitto import Heard, Mosquitto, Subscriber, until
+from tests.daemon.play import TABLE, command, spin, until_more, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+DOCUMENT = json.loads(documents()["asyncapi.json"])
+
+
+def channel_of(topic: str) -> tuple[str, dict[str, Any]]:
+    """The one channel that has this topic."""
+    found = [
+        (name, channel)
+        for name, channel in DOCUMENT["channels"].items()
+        if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(channel["address"])), topic)
+    ]
+    assert len(found) == 1, (topic, [name for name, _ in found])
+    return found[0]
+
+
+def check(heard: Heard) -> str:
+    """Hold one message against its channel; gives the channel's name."""
+    name, channel = channel_of(heard.topic)
+    if name == "command":  # ours
+        return name
+    body = heard.body
+    if body is None:
+        return name
+    key = body.get("type", "") if name in ("event", "result") else name
+    file, path = channel["messages"][key]["payload"]["$ref"].split("#")
+    schema = json.loads(documents()[file])
+    Draft202012Validator({"$schema": schema["$schema"], "$ref": f"#{path}", "$defs": schema["$defs"]}).validate(body)
+    return name
+
+
+def test_every_message_of_a_session_fits(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    assert command(heard, "session.open")["ok"]
+    assert not command(heard, "round.void", reason="no reason")["ok"]
+    result = spin(wheel, heard, "17", 2)
+    spin(wheel, heard, " 0", 3, before="17")
+    heard.say(f"{TABLE}/command/events.recall", {"boot": result["boot"], "after": 0, "client": "display"})
+    until("the recalled events", lambda: (heard.latest("/reply/display") or {}).get("events"))
+    wheel.unplug()
+    raised = until_more(heard, "alert.raised", 0)[0]
+    assert command(heard, "alert.acknowledge", alert=raised["alert"])["ok"]
+    assert made.stop() == 0
+    until("the farewell", lambda: heard.latest("/status")["status"] == "offline")
+    assert {check(message) for message in heard.heard} == set(DOCUMENT["channels"])
