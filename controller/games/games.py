@@ -11,11 +11,13 @@ import msgspec
 from controller.games.game import Game
 from controller.rulebook import Doubt, rulebook
 
-GAMES: Mapping[str, str] = {
-    "roulette-french": "controller.games.roulette:RouletteGame controller.games.roulette_settings:RouletteSettings",
-    "roulette-american": "controller.games.roulette:RouletteGame controller.games.roulette_settings:RouletteSettings",
+ROULETTE = ("controller.games.roulette:RouletteGame", "controller.games.roulette_settings:RouletteSettings")
+
+GAMES: Mapping[str, tuple[str, str]] = {
+    "roulette-french": ROULETTE,
+    "roulette-american": ROULETTE,
 }
-"""Game id -> ``"module:Game module:Settings"``."""
+"""Game id -> where its game and its settings are, as ``"module:name"``."""
 
 
 def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
@@ -31,7 +33,7 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
         raise ValueError(error.args[0]) from None
     if book is None:
         raise ValueError(f"{decree} does not have the game {game_id!r}")
-    game = _find(GAMES[game_id].split()[0])
+    game = _find(GAMES[game_id][0])
     doubts: dict[str, Doubt] = book.doubts
     stated = {name: doubt.default for name, doubt in doubts.items()} | dict(settings)
     made: Game = game(book, _settings(settings_type, stated))
@@ -42,7 +44,7 @@ def settings_of(game_id: str) -> type[msgspec.Struct]:
     """The settings that a table with this game may have. Raises ``ValueError`` for an unknown game."""
     if game_id not in GAMES:
         raise ValueError(f"no game {game_id!r}; there are: {', '.join(sorted(GAMES))}")
-    kind: type[msgspec.Struct] = _find(GAMES[game_id].split()[1])
+    kind: type[msgspec.Struct] = _find(GAMES[game_id][1])
     return kind
 
 

@@ -58,6 +58,8 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
     state = turn.state
     if state.open:
         raise Rejected(f"session {state.session} is open already")
+    if given.minimum is not None:
+        _positive(given.minimum)
     turn.change(
         session=state.session + 1,
         open=True,
@@ -184,6 +186,7 @@ def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
     allowed, law, minimum = turn.book.limit_change, turn.book.laws["limit_change"], turn.state.minimum
     if allowed == "none":
         raise Rejected(f"the minimum of an open table may not change: {law.rule}, {law.article}")
+    _positive(given.minimum)
     if minimum == given.minimum:
         raise Rejected(f"the minimum is {minimum} already")
     if allowed == "upward" and (minimum is None or given.minimum < minimum):
@@ -220,6 +223,11 @@ def _session(turn: Turn) -> None:
 def _person(turn: Turn) -> None:
     if turn.settings.phases == "device":
         raise Rejected("the wheel of this table says itself when bets open and close")
+
+
+def _positive(minimum: int) -> None:
+    if minimum <= 0:
+        raise Rejected(f"a minimum of {minimum} is none: it is above 0, in minor units")
 
 
 def _undecided(turn: Turn, number: int | None, command: str) -> Hand | Entry:

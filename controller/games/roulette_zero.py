@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Literal
 
 from controller.rulebook import Roulette
 
-Choice = str
+Choice = Literal["half", "prison", "refund"]
 """``half``: take half back, the bank keeps the rest. ``prison``: leave it all. ``refund``: the last spin leaves no choice."""
 
 

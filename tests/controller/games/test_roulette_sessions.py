@@ -159,6 +159,15 @@ def test_a_limit_that_the_decree_does_not_allow_is_refused(decree: str, minimum:
         play.command("limit.announce", minimum=minimum)
 
 
+def test_a_minimum_is_above_zero() -> None:
+    play = Play("EUS96")
+    with pytest.raises(Rejected, match="a minimum of 0 is none"):
+        play.open(minimum=0)
+    play.open(minimum=500)
+    with pytest.raises(Rejected, match="a minimum of -1 is none"):
+        play.command("limit.announce", minimum=-1)
+
+
 def test_a_limit_may_fall_where_the_decree_does_not_forbid_it() -> None:
     play = Play("EUS96")
     play.open(minimum=500)
