@@ -81,6 +81,71 @@ class ResultCorrect(Command, frozen=True, tag="result.correct"):
     number: Number
 
 
+class ShoeStart(Command, frozen=True, tag="shoe.start"):
+    """Cards are shuffled, cut and in the shoe. ``shoe`` is its number in the establishment, ``model`` its homologated model.
+
+    ``cut``: cards behind the cut card, where it is not the decree's own number.
+    """
+
+    shoe: str
+    model: str | None = None
+    cut: int | None = None
+
+
+class ShoeEnd(Command, frozen=True, tag="shoe.end"):
+    """The talla is over: the cards leave the shoe. ``left``: how many were counted in it, if they were counted."""
+
+    left: int | None = None
+
+
+class BoxesSet(Command, frozen=True, tag="boxes.set"):
+    """The boxes in play, by number."""
+
+    boxes: tuple[int, ...]
+
+
+class HandStand(Command, frozen=True, tag="hand.stand"):
+    """A hand takes no more cards. ``who`` as in the events: ``player``, ``banker``, ``cloth:1``, ``box:3``, ``box:3.2``."""
+
+    who: str | None = None
+
+
+class HandDraw(Command, frozen=True, tag="hand.draw"):
+    """A hand asks for a card."""
+
+    who: str | None = None
+
+
+class HandDouble(Command, frozen=True, tag="hand.double"):
+    """A hand doubles its bet for one more card."""
+
+    who: str | None = None
+
+
+class HandSplit(Command, frozen=True, tag="hand.split"):
+    """A hand of two equal cards becomes two hands."""
+
+    who: str | None = None
+
+
+class CardsTurn(Command, frozen=True, tag="cards.turn"):
+    """The cards of a hand lie face up now. Without ``who`` all of them do."""
+
+    who: str | None = None
+
+
+class CardDecide(Command, frozen=True, tag="card.decide"):
+    """A person decides about a card that stopped the table.
+
+    ``read``: it is ``card``; ``accept``: it counts as it came; ``remove``: it leaves the game;
+    ``next_round``: it is the first card of the next round; ``for``: it belongs to ``who``.
+    """
+
+    action: Literal["read", "accept", "remove", "next_round", "for"]
+    card: str | None = None
+    who: str | None = None
+
+
 class LimitAnnounce(Command, frozen=True, tag="limit.announce"):
     """The table minimum changes after the last three balls at the old one."""
 
@@ -105,6 +170,15 @@ AnyCommand = (
     | RoundVoid
     | RoundConfirm
     | ResultCorrect
+    | ShoeStart
+    | ShoeEnd
+    | BoxesSet
+    | HandStand
+    | HandDraw
+    | HandDouble
+    | HandSplit
+    | CardsTurn
+    | CardDecide
     | LimitAnnounce
     | LastRoundsAnnounce
     | AlertAcknowledge
@@ -118,6 +192,15 @@ COMMANDS: tuple[type[Command], ...] = (
     RoundVoid,
     RoundConfirm,
     ResultCorrect,
+    ShoeStart,
+    ShoeEnd,
+    BoxesSet,
+    HandStand,
+    HandDraw,
+    HandDouble,
+    HandSplit,
+    CardsTurn,
+    CardDecide,
     LimitAnnounce,
     LastRoundsAnnounce,
     AlertAcknowledge,

@@ -10,6 +10,7 @@ import asyncio
 import os
 import socket
 import ssl
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -111,6 +112,17 @@ def _code(error: Exception) -> int | None:
     return rc.value if isinstance(rc, ReasonCode) else None
 
 
+@lru_cache(maxsize=8)
+def _json(**more: bytes) -> Properties:
+    """The properties of a body in JSON."""
+    properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
+    properties.PayloadFormatIndicator = 1
+    properties.ContentType = "application/json"
+    for name, value in more.items():
+        setattr(properties, name, value)
+    return properties
+
+
 class Connection(aiomqtt.Client):
     """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`Unusable` where it cannot be made."""
 
@@ -148,6 +160,7 @@ class Connection(aiomqtt.Client):
     async def deliver(self, messages: list[Message]) -> list[str | None]:
         """Publish in order and wait for every acknowledgement. Gives per message None, or why the broker refused it."""
         answers = [self._post(message) for message in messages]
+        self._client.loop_write()  # at once; the library would write after three turns of the event loop
         try:
             async with asyncio.timeout(self.timeout):
                 return [await answer for answer in answers]
@@ -168,12 +181,7 @@ class Connection(aiomqtt.Client):
     def _properties_of(self, message: Message) -> Properties | None:
         if not self.v5 or not message.payload:
             return None
-        properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
-        properties.PayloadFormatIndicator = 1
-        properties.ContentType = "application/json"
-        if message.answers is not None:
-            properties.CorrelationData = message.answers
-        return properties
+        return _json() if message.answers is None else _json(CorrelationData=message.answers)
 
     def _on_connect(
         self, client: PahoClient, userdata: Any, flags: ConnectFlags, reason_code: ReasonCode, properties: Properties | None = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from controller.commands import Role, VoidReason
 from devices.readings import Number
@@ -88,23 +89,40 @@ class BetsClosed(Event, frozen=True, tag="bets.closed"):
     announcement: Announcement | None = None
 
 
-class RoundResult(Event, frozen=True, tag="round.result"):
-    """The ball lies definitively in a pocket. Zero has no colour, parity, half, dozen or column: they are null.
+class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One hand, or row, as it lay at the end of a round. ``kind``: what it makes (``natural``, ``blackjack``, ``bust`` ...)."""
 
+    who: str
+    cards: tuple[str, ...]
+    points: int
+    kind: str | None = None
+    outcome: Literal["win", "lose", "tie"] | None = None
+
+
+class RoundResult(Event, frozen=True, tag="round.result"):
+    """The round has its result. The fields of the other family of games are not there.
+
+    Roulette, always: where the ball lies definitively. Zero has no colour, parity, half, dozen or column: they are null.
     ``zeros`` counts consecutive zeros up to this one; ``last_of_session``: settlement of zero differs then.
+    Card games, always: the ``hands`` with their cards; ``winner``, null for none (a tie, or each box for itself); ``marks``,
+    what else wins or loses bets (``natural``, ``pair_player``, ``tie``, ``colour``, ``inverse``, ``refait`` ...).
+
     ``confirmed_by``: a person stands for it. ``frames``: the evidence, oldest first.
     """
 
-    number: Number
-    spin: int | None
-    colour: Colour | None
-    parity: Parity | None
-    half: Half | None
-    dozen: int | None
-    column: int | None
-    zeros: int
-    last_of_session: bool
     frames: tuple[Frame, ...]
+    number: Number | UnsetType = UNSET
+    spin: int | UnsetType | None = UNSET
+    colour: Colour | UnsetType | None = UNSET
+    parity: Parity | UnsetType | None = UNSET
+    half: Half | UnsetType | None = UNSET
+    dozen: int | UnsetType | None = UNSET
+    column: int | UnsetType | None = UNSET
+    zeros: int | UnsetType = UNSET
+    last_of_session: bool | UnsetType = UNSET
+    hands: tuple[Hand, ...] | UnsetType = UNSET
+    winner: str | UnsetType | None = UNSET
+    marks: tuple[str, ...] | UnsetType = UNSET
     confirmed_by: str | None = None
     announcement: Announcement | None = None
 
@@ -140,15 +158,15 @@ class ResultCorrected(Event, frozen=True, tag="result.corrected"):
 
     replaces: int | None
     replaces_boot: str | None
-    number: Number
-    was: Number
-    colour: Colour | None
-    parity: Parity | None
-    half: Half | None
-    dozen: int | None
-    column: int | None
     by: str
     role: Role
+    number: Number | UnsetType = UNSET
+    was: Number | UnsetType = UNSET
+    colour: Colour | UnsetType | None = UNSET
+    parity: Parity | UnsetType | None = UNSET
+    half: Half | UnsetType | None = UNSET
+    dozen: int | UnsetType | None = UNSET
+    column: int | UnsetType | None = UNSET
 
 
 class LastRounds(Event, frozen=True, tag="last_rounds"):
@@ -166,6 +184,96 @@ class LimitChanged(Event, frozen=True, tag="limit.changed"):
     minimum: int
     was: int | None = None
     currency: str | None = None
+
+
+class ShoeStarted(Event, frozen=True, tag="shoe.started"):
+    """A talla begins: shoe ``shoe`` of ``model`` with ``cards`` cards of ``decks`` decks, ``cut`` of them behind the cut card."""
+
+    shoe: str
+    model: str | None
+    decks: int
+    cards: int
+    cut: int
+    by: str
+    role: Role
+    announcement: Announcement | None = None
+
+
+class ShoeCut(Event, frozen=True, tag="shoe.cut"):
+    """The cut card has come: ``drawn`` cards came before it, ``left`` are behind it by the count; null without a count.
+
+    ``rounds_left``: how many rounds may still be played, the one in hand among them.
+    """
+
+    drawn: int
+    left: int | None
+    rounds_left: int
+    announcement: Announcement | None = None
+
+
+class ShoeEnded(Event, frozen=True, tag="shoe.ended"):
+    """The talla is over. ``missing`` and ``extra``: what the cards seen say against the composition, as far as all were read."""
+
+    why: Literal["cut", "person", "reset"]
+    drawn: int
+    unread: int
+    left: int | None = None
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+
+
+class CardsBurned(Event, frozen=True, tag="cards.burned"):
+    """``count`` cards were burned, unseen. ``shown``: the card that was shown and said how many, where the decree has one."""
+
+    count: int
+    shown: str | None = None
+
+
+class CardExpected(Event, frozen=True, tag="card.expected"):
+    """Where the next card belongs; null: none may come now."""
+
+    to: str | None
+
+
+class CardDealt(Event, frozen=True, tag="card.dealt"):
+    """A card went to a hand as its ``index``-th. ``card`` is null while it lies face down."""
+
+    to: str
+    index: int
+    card: str | None
+
+
+class CardTurned(Event, frozen=True, tag="card.turned"):
+    """A card that lay face down is turned."""
+
+    to: str
+    index: int
+    card: str
+
+
+class CardRemoved(Event, frozen=True, tag="card.removed"):
+    """A card leaves the game. ``card`` is null where nobody at the table has seen it."""
+
+    why: str
+    card: str | None
+    law: str | None = None
+    article: str | None = None
+
+
+class HandDecided(Event, frozen=True, tag="hand.decided"):
+    """What a hand does, by its holder's word or because the rules leave no choice (``by`` is absent then)."""
+
+    who: str
+    decision: Literal["draw", "stand", "double", "split", "natural"]
+    by: str | None = None
+    announcement: Announcement | None = None
+
+
+class Insurance(Event, frozen=True, tag="insurance"):
+    """Insurance is offered, or closed."""
+
+    offered: bool
+    announcement: Announcement | None = None
 
 
 class Irregularity(Event, frozen=True, tag="irregularity"):
@@ -234,6 +342,16 @@ AnyEvent = (
     | ResultCorrected
     | LastRounds
     | LimitChanged
+    | ShoeStarted
+    | ShoeCut
+    | ShoeEnded
+    | CardsBurned
+    | CardExpected
+    | CardDealt
+    | CardTurned
+    | CardRemoved
+    | HandDecided
+    | Insurance
     | Irregularity
     | AlertRaised
     | AlertAcknowledged
@@ -253,6 +371,16 @@ EVENTS: tuple[type[Event], ...] = (
     ResultCorrected,
     LastRounds,
     LimitChanged,
+    ShoeStarted,
+    ShoeCut,
+    ShoeEnded,
+    CardsBurned,
+    CardExpected,
+    CardDealt,
+    CardTurned,
+    CardRemoved,
+    HandDecided,
+    Insurance,
     Irregularity,
     AlertRaised,
     AlertAcknowledged,

@@ -133,18 +133,27 @@ class Publisher:
         self._log.info("broker connected", backlog=self.position < backlog, topics=len(self._shown))
         while True:
             self._wake.clear()
-            head = self._outbox.head()
-            while events := self._outbox.events_after(self.position, WINDOW):
+            while events := self._events():
                 await self._deliver(connection, [self._message(event, historical=event.position <= backlog) for event in events])
                 self.position = events[-1].position
                 self._outbox.move_cursor(self.position)
                 standing.published += len(events)
-            self.position = max(self.position, head)  # inputs only: they need not be looked through again
             await self._refresh(connection)
             if self._end.is_set():
                 await self._deliver(connection, [self._desk.status(online=False)])
                 return
             await self._wake.wait()
+
+    def _events(self) -> list[Entry]:
+        """The next events. Where there are none, the inputs up to here need not be looked through again."""
+        events = self._outbox.events_after(self.position, WINDOW)
+        if events:
+            return events
+        head = self._outbox.head()
+        events = self._outbox.events_after(self.position, WINDOW)
+        if not events:
+            self.position = max(self.position, head)
+        return events
 
     async def _refresh(self, connection: Connection) -> None:
         """Publish each retained topic that this broker does not hold yet, as far as we know."""

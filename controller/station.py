@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -48,7 +47,6 @@ class Station:
         self._since: deque[float] = deque()
         self._latest: asyncio.Future[int] | None = None
         self._overrun = False
-        self._outdated = False
         self.table = make()
         self.retained = self.table.retained()
         """What the retained topics hold: nothing that is not stored."""
@@ -81,9 +79,7 @@ class Station:
         if reason is not None:
             state = msgspec.json.decode(self.retained["state"] or b"{}", type=dict[str, Any])
             self.retained = {**self.retained, "state": msgspec.json.encode({**state, "status": "fault", "fault": reason})}
-        elif self._since:
-            self._outdated = True  # what waits was written down while the table said fault
-        else:
+        elif not self._since:
             self._take_up()
         self._changed()
 
@@ -128,21 +124,21 @@ class Station:
             return None
         self._since.append(time.monotonic())
         self._latest = stored
-        stored.add_done_callback(partial(self._stored, table.retained()))
+        stored.add_done_callback(self._stored)
         return stored
 
-    def _stored(self, retained: dict[str, bytes | None], stored: asyncio.Future[int]) -> None:
+    def _stored(self, stored: asyncio.Future[int]) -> None:
         self.commits.append(time.monotonic() - self._since.popleft())
         if stored.cancelled() or stored.exception() is not None:
             return
-        self.retained = retained
-        if not self._since and (self._overrun or self._outdated):
-            self._take_up()
-        self._changed()
+        self._changed()  # the events first: the retained topics may follow
+        if not self._since:
+            stored.get_loop().call_soon(self._take_up)
 
     def _take_up(self) -> None:
-        """All is stored. A table that has seen an input which is not in the journal is made anew from what is."""
-        self._outdated = False
+        """If all is stored, then what the table knows may be shown; if it knows more than that, it is made anew."""
+        if self._since:
+            return
         if self._overrun:
             self._log.warning("readings were lost", count=self.lost)
             self._overrun = False
@@ -151,3 +147,4 @@ class Station:
             self.take(self.table.gap(self.clock(), "the journal could not be written"))
         else:
             self.retained = self.table.retained()
+        self._changed()

@@ -77,6 +77,63 @@ class WheelFault(Reading, frozen=True, tag="wheel.fault"):
     detail: str | None = None
 
 
+class CardDrawn(Reading, frozen=True, tag="card.drawn"):
+    """A card left the shoe. ``card`` is rank then suit (``"7h"``), or null where the device could not read it: nobody guesses.
+
+    ``to`` and ``index`` are the device's own claim where the card goes, e.g. ``player`` 1; ``exposed``: it came out face up.
+    ``unsure``: the device itself marks the report as one that a person must look at (an overdrawn card carried over).
+    """
+
+    card: str | None
+    to: str | None = None
+    index: int | None = None
+    exposed: bool = False
+    unsure: bool = False
+    late: bool = False
+
+
+class CardCut(Reading, frozen=True, tag="card.cut"):
+    """The cut card has come out."""
+
+    late: bool = False
+
+
+class ShoeReset(Reading, frozen=True, tag="shoe.reset"):
+    """The shoe started afresh: power, reset, or new cards. ``detail`` is what the device said."""
+
+    detail: str | None = None
+
+
+class ShoeResult(Reading, frozen=True, tag="shoe.result"):
+    """The shoe's own verdict on a baccarat coup: a second witness, never the result. ``forced``: ended by hand at the shoe."""
+
+    winner: Literal["player", "banker", "tie"] | None
+    pairs: tuple[Literal["player", "banker"], ...] = ()
+    forced: bool = False
+    late: bool = False
+
+
+ShoeFaultName = Literal[
+    "unread",  # a card could not be read
+    "overdraw",  # a card too many was drawn
+    "button",  # the shoe's buttons were misused
+    "reverse_exit",  # a card ran back at the exit
+    "reverse_midway",
+    "card_code",  # the card's code is none of this shoe's
+    "timeout",  # a draw took too long
+    "alarm",  # an alarm that the device names itself
+    "warning",
+]
+
+
+class ShoeFault(Reading, frozen=True, tag="shoe.fault"):
+    """A fault of the shoe begins (``active``) or ends. ``detail`` is the device's own code."""
+
+    fault: ShoeFaultName
+    active: bool
+    detail: str | None = None
+
+
 class DeviceReport(Reading, frozen=True, tag="device.report"):
     """What a device says about itself (``firmware``, ``mode``, ``bonus`` ...). A claim, never a proof."""
 
@@ -130,6 +187,11 @@ AnyReading = (
     WheelPhase
     | WheelNumber
     | WheelFault
+    | CardDrawn
+    | CardCut
+    | ShoeReset
+    | ShoeResult
+    | ShoeFault
     | DeviceReport
     | DeviceRefused
     | LinkUp
@@ -144,6 +206,11 @@ READINGS: tuple[type[Reading], ...] = (
     WheelPhase,
     WheelNumber,
     WheelFault,
+    CardDrawn,
+    CardCut,
+    ShoeReset,
+    ShoeResult,
+    ShoeFault,
     DeviceReport,
     DeviceRefused,
     LinkUp,

@@ -31,6 +31,10 @@ class Game(Protocol):
         """Take one input. Raises :class:`Rejected` for a command that cannot be followed; a reading is never refused."""
         ...
 
+    def confidential(self, state: Any, given: AnyReading | AnyCommand) -> bool:
+        """Whether this input tells a card that nobody at the table may see yet. It is then told to surveillance alone."""
+        ...
+
     def show(self, state: Any) -> dict[str, Any]:
         """What the retained topic ``state`` tells of the game: phase, round, last number ... JSON values only.
 

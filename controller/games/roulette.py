@@ -99,6 +99,10 @@ class RouletteGame:
         take(turn, given)
         return turn.state, tuple(turn.events)
 
+    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:  # noqa: ARG002 - a ball hides nothing
+        """Nothing that a wheel says is confidential."""
+        return False
+
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells. ``phase`` is the table's, not the wheel's."""
         hand, tally = state.hand, state.tally()

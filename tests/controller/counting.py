@@ -68,6 +68,9 @@ class Counting:
                 return replace(state, gaps=state.gaps + 1), ()
         return state, ()
 
+    def confidential(self, state: Count, given: AnyReading | AnyCommand) -> bool:
+        return False
+
     def show(self, state: Count) -> dict[str, Any]:
         return {"round": state.round, "gaps": state.gaps, "asks": ["bets.open"] if state.waits else []}
 

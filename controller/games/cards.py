@@ -1,0 +1,32 @@
+"""Cards: rank then suit, ``A 2-9 T J Q K`` and ``c d h s``."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+RANKS = "A23456789TJQK"
+SUITS = "cdhs"
+DECK = tuple(rank + suit for suit in SUITS for rank in RANKS)
+"""The 52 cards."""
+
+RED = frozenset("dh")
+
+
+def is_card(text: str) -> bool:
+    """Whether this is a card of the 52."""
+    return len(text) == 2 and text[0] in RANKS and text[1] in SUITS
+
+
+def composition(decks: int) -> Counter[str]:
+    """How often each card is there in so many decks."""
+    return Counter(dict.fromkeys(DECK, decks))
+
+
+def is_red(card: str) -> bool:
+    """Hearts and diamonds."""
+    return card[1] in RED
+
+
+def pips(card: str) -> int:
+    """Ace 1, the numbers their number, tens and figures 10."""
+    return min(RANKS.index(card[0]) + 1, 10)
