@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.readings import AnyReading, LinkGarbage, LinkLate, WheelNumber, WheelPhase, unescape
+from devices.readings import AnyReading, LinkGarbage, LinkLate, WheelFault, WheelNumber, WheelPhase, unescape
 from devices.wheel.cammegh_ss2 import LONGEST_LINE, CammeghSS2, Options
 from tests.devices.wheel.slingshot import Hearing, numbers, status
 
@@ -167,3 +167,36 @@ def test_a_day_of_a_wheel_in_fault(shared: Path) -> None:
     assert numbers(readings) == []
     assert (one.counters.damaged, one.counters.unknown) == (1, 0)
     assert [unescape(r.frame or "") for r in readings if isinstance(r, LinkGarbage)] == [b"00;0"]
+
+
+steps = st.tuples(
+    st.builds(
+        status,
+        st.integers(1, 7),
+        st.sampled_from([1, 2, 3, 256]),
+        st.sampled_from(["  ", " 0", "17", "00"]),
+        st.integers(0, 15),
+        st.sampled_from([0, 166]),
+        st.integers(0, 1),
+    )
+    | st.sampled_from([b"17", b" 0"]),
+    st.sampled_from([0.001, 0.5, 0.5, 0.5, 60.0]),
+)
+
+
+@given(st.lists(steps, max_size=40))
+def test_a_live_result_was_shown_live_at_rest_and_each_fault_begins_before_it_ends(play: list[tuple[bytes, float]]) -> None:
+    wheel = Hearing()
+    last: WheelPhase | None = None
+    active: set[str] = set()
+    for line, after in play:
+        for reading in wheel.line(line, after):
+            if isinstance(reading, WheelPhase):
+                last = reading
+            elif isinstance(reading, WheelNumber) and not reading.late:
+                assert last is not None
+                assert (last.phase, last.spin, last.late) == ("settled", reading.spin, False)
+                assert line.startswith(b"*X;5;")
+            elif isinstance(reading, WheelFault):
+                assert reading.active == (reading.fault not in active)
+                active ^= {reading.fault}
