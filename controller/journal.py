@@ -105,6 +105,10 @@ class Journal:
         """The committed events of one table and boot after a number."""
         return self._reader.events_of(table, boot, after_seq, limit)
 
+    def events_onward(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
+        """The committed events of one table after one of them, of all boots from there on."""
+        return self._reader.events_onward(table, boot, after_seq, limit)
+
     def last_saved(self, table: str) -> bytes | None:
         """What that table saved last, or None."""
         return self._reader.last_saved(table)

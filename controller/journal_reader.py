@@ -58,6 +58,20 @@ class JournalReader:
             )
         ]
 
+    def events_onward(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
+        """The events of one table that were committed after that one, of all boots; from the beginning if the boot is not known."""
+        of_boot = "SELECT position FROM entry WHERE kind = 'event' AND table_id = ? AND boot = ?"
+        row = self._connection.execute(f"{of_boot} AND seq <= ? ORDER BY seq DESC LIMIT 1", (table, boot, after_seq)).fetchone()
+        if row is None and (first := self._connection.execute(f"{of_boot} ORDER BY seq LIMIT 1", (table, boot)).fetchone()):
+            row = (first[0] - 1,)
+        return [
+            Entry(*row)
+            for row in self._connection.execute(  # +: by position, not by the index that would have to be sorted
+                f"SELECT {_COLUMNS} FROM entry WHERE position > ? AND kind = 'event' AND +table_id = ? ORDER BY position LIMIT ?",  # noqa: S608
+                (row[0] if row else 0, table, limit),
+            )
+        ]
+
     def cursor(self, name: str) -> int:
         """Up to which position that reader has got; 0 at first."""
         row = self._connection.execute("SELECT position FROM cursor WHERE name = ?", (name,)).fetchone()

@@ -29,10 +29,14 @@ class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``command/events.recall``: a subscriber saw a gap and asks for the events of ``boot`` after the number ``after``."""
+    """``command/events.recall``: a subscriber saw a gap and asks for the events of ``boot`` after the number ``after``.
+
+    ``onward``: and for those of every later boot, of which it may have heard nothing at all.
+    """
 
     boot: str
     after: Annotated[int, msgspec.Meta(ge=0)]
+    onward: bool = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
 
 

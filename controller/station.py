@@ -97,7 +97,8 @@ class Station:
 
     def recall(self, wanted: Recall) -> tuple[AnyEvent, ...]:
         """Events that are stored, marked historical, oldest first."""
-        found = self._journal.events_of(self.table.id, wanted.boot, wanted.after, wanted.limit)
+        find = self._journal.events_onward if wanted.onward else self._journal.events_of
+        found = find(self.table.id, wanted.boot, wanted.after, wanted.limit)
         return tuple(msgspec.structs.replace(read_event(entry.body), historical=True) for entry in found)
 
     def _step(self, given: AnyReading | AnyCommand) -> asyncio.Future[int] | None:

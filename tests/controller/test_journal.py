@@ -73,6 +73,18 @@ async def test_records_of_several_tables_keep_their_order(path: Path) -> None:
         assert journal.events_of("t2", "other boot", 0, 5) == []
 
 
+async def test_events_onward_are_those_of_later_boots_too(path: Path) -> None:
+    with closing(Journal(path)) as journal:
+        for boot in ("b1", "b2", "b3"):
+            for table in ("t1", "t2"):
+                await journal.append(record(1, table=table, boot=boot))
+        onward = [(e.boot, e.seq) for e in journal.events_onward("t2", "b1", 1, 100)]
+        assert onward == [("b1", 2), ("b2", 1), ("b2", 2), ("b3", 1), ("b3", 2)]
+        assert [(e.boot, e.seq) for e in journal.events_onward("t2", "b2", 0, 3)] == onward[1:4]
+        assert journal.events_onward("t2", "b3", 2, 100) == []
+        assert len(journal.events_onward("t2", "other boot", 7, 100)) == 6
+
+
 async def test_the_chain_goes_on_after_a_restart(path: Path) -> None:
     for boot in ("b1", "b2", "b3"):
         with closing(Journal(path)) as journal:

@@ -118,3 +118,6 @@ def test_a_gap_is_filled_by_a_recall(heard: Subscriber, running: Daemon, wheel: 
     assert [event["seq"] for event in reply["events"]] == [2, 3, 4]
     live = {event["seq"]: event for event in heard.events()}
     assert all(event == {**live[event["seq"]], "historical": True} for event in reply["events"] if event["seq"] in live)
+    heard.say(f"{TABLE}/command/events.recall", {"client": "t", "id": 10, "boot": "before", "after": 5, "onward": True})
+    reply = until("the recalled", lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 10], running.log)[0]
+    assert [event["seq"] for event in reply["events"]] == list(range(1, result["seq"] + 1))
