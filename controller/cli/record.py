@@ -80,9 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             link.close()
     except LinkFailed as error:
-        raise Failed(f"{arguments.url}: {error} ({_told(tally, codec)} recorded)") from error
+        raise Failed(f"{error}{_kept(tally, codec)}") from error
     except OSError as error:
-        raise Failed(f"{arguments.file}: {error.strerror or error} ({_told(tally, codec)} recorded)") from error
+        raise Failed(f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}") from error
     print(f"{arguments.file}: {_told(tally, codec)}", file=sys.stderr)
     if not tally.bytes:
         raise Failed(f"{arguments.url}: not one byte came; is the device on, and are cable and speed right?")
@@ -117,6 +117,7 @@ def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
     return {
         "device": known.title if known else "unknown",
         "driver": known.name if known else "unknown",
+        "link": arguments.url,
         **{f"link-{key}": value for key, value in link.describe().items()},
         "host": socket.gethostname(),
         "writer": f"novamas {version('novamas')}",
@@ -127,6 +128,10 @@ def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
 def _told(tally: Tally, codec: Codec | None) -> str:
     told = f"{tally.bytes} bytes in {tally.chunks} chunks"
     return f"{told}, {codec.counters.frames} frames, {codec.counters.damaged} damaged" if codec else told
+
+
+def _kept(tally: Tally, codec: Codec | None) -> str:
+    return f"; recorded until then: {_told(tally, codec)}" if tally.bytes else ""
 
 
 @contextmanager
