@@ -53,6 +53,15 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     article: str = ""
 
 
+def clean(value: Any) -> Any:
+    """Without control characters: a text from outside may not move a terminal's cursor."""
+    if isinstance(value, str):
+        return "".join(character for character in value if character.isprintable())
+    if isinstance(value, dict):
+        return {clean(name): clean(field) for name, field in value.items()}
+    return [clean(each) for each in value] if isinstance(value, list) else value
+
+
 class TableView:
     """One table. ``results`` counts the ``round.result`` events seen; ``missed`` the events that were not."""
 
@@ -83,6 +92,7 @@ class TableView:
 
     def event(self, fields: Fields) -> bool:
         """Take one event. False: it was seen before, by (table, boot, seq), and was passed over."""
+        fields = clean(fields)
         boot, seq = str(fields.get("boot", "")), int(fields.get("seq", 0))
         last = self._seen.get(boot)
         if last is not None:
@@ -98,6 +108,7 @@ class TableView:
 
     def retained(self, leaf: str, body: Fields | None) -> None:
         """Take what a retained topic holds; ``None`` where it was cleared."""
+        body = clean(body)
         if leaf == "info":
             self.info = body or {}
         elif leaf == "state":

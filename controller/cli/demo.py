@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import signal
 import socket
@@ -113,10 +114,14 @@ class Floor:
 
     def tell(self, name: str, line: str) -> None:
         """Write a line to a program's standard input."""
-        pipe = self._programs[name].stdin
-        assert pipe is not None
-        pipe.write(line.encode() + b"\n")
-        pipe.flush()
+        program = self._programs[name]
+        assert program.stdin is not None
+        try:
+            program.stdin.write(line.encode() + b"\n")
+            program.stdin.flush()
+        except BrokenPipeError:
+            program.wait()
+            self.check()
 
     def check(self) -> None:
         """Raise :class:`Failed` with everything that a program said, if one has ended that should not have."""
@@ -150,7 +155,8 @@ class Floor:
             except subprocess.TimeoutExpired:
                 program.kill()
                 program.wait()
-            if program.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                assert program.stdin is not None
                 program.stdin.close()
 
 

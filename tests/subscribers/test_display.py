@@ -1,0 +1,109 @@
+"""The display as a program, against a real Mosquitto: JSON lines without a terminal, a picture on one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from subscribers.display import Display
+from subscribers.feed import Linked, Said, check_broker
+from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.subscribers.table import RED, Narrator, info, state
+from tests.terminal import Terminal
+
+ROOT = "novamas/v1/sala"
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Mosquitto]:
+    broker = Mosquitto(tmp_path / "mosquitto")
+    broker.start()
+    yield broker
+    broker.kill()
+
+
+def command(port: int, *more: str) -> list[str]:
+    broker = f"mqtt://127.0.0.1:{port}"
+    return [sys.executable, "-m", "subscribers.display", "--broker", broker, "--site", "sala", "--table", "ruleta-1", *more]
+
+
+def test_events_as_json_lines_once_each_through_an_outage(broker: Mosquitto, tmp_path: Path) -> None:
+    ready, narrator = tmp_path / "ready", Narrator()
+    display = subprocess.Popen(
+        command(broker.port, "--rounds", "2", "--ready", str(ready)), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    until("the display is there", ready.exists)
+    table = Subscriber(broker.port)
+    opened = narrator.event("round.opened", round=1)
+    for body in (opened, opened, b"{ no JSON", b'["no object"]', narrator.event("round.result", round=1, number=1, **RED)):
+        table.say(f"{ROOT}/ruleta-1/event", body)
+    table.say(f"{ROOT}/other/event", narrator.event("round.result", round=1, number=1, **RED))
+    table.close()
+    ready.unlink()
+    broker.kill()
+    broker.start()
+    until("the display is there again", ready.exists)
+    table = Subscriber(broker.port)
+    table.say(f"{ROOT}/ruleta-1/event", json.dumps(narrator.event("round.result", round=2, number=1, **RED), indent=1).encode())
+    table.close()
+    out, errors = display.communicate(timeout=PATIENCE)
+    assert display.returncode == 0
+    assert [json.loads(line)["seq"] for line in out.splitlines()] == [1, 2, 4]
+    assert errors.count(b"display: event: no JSON object") == 2
+
+
+def test_a_picture_on_a_terminal_and_its_end(broker: Mosquitto, tmp_path: Path) -> None:
+    ready, narrator = tmp_path / "ready", Narrator()
+    with Terminal(command(broker.port, "--ready", str(ready))) as terminal:
+        until("the display is there", ready.exists)
+        terminal.wait_for("NO DAEMON AT THIS SITE YET")
+        table = Subscriber(broker.port)
+        table.say(f"{ROOT}/ruleta-1/info", info(), retain=True)
+        table.say(f"{ROOT}/ruleta-1/state", state("waiting"), retain=True)
+        table.say(f"{ROOT}/node/node-1/status", {"status": "online", "boot": "b1"}, retain=True)
+        table.say(f"{ROOT}/ruleta-1/event", narrator.event("bets.closed", round=1, announcement={"es": "no va más"}))
+        terminal.wait_for("«no va más»")
+        table.say(f"{ROOT}/node/node-1/status", {"status": "offline", "boot": "b1"}, retain=True)
+        terminal.wait_for("THE DAEMON IS OFFLINE")
+        table.close()
+        broker.kill()
+        terminal.wait_for("NO CONNECTION TO THE BROKER")
+        terminal.press_ctrl_c()
+        assert terminal.end() == 0
+    assert "Traceback" not in terminal.text
+
+
+def test_ends_on_a_signal_without_a_broker() -> None:
+    display = subprocess.Popen(command(1), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with pytest.raises(subprocess.TimeoutExpired):
+        display.wait(1.0)
+    os.kill(display.pid, signal.SIGTERM)
+    out, errors = display.communicate(timeout=PATIENCE)
+    assert (display.returncode, out, errors) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:1883", "http://x", "mqtt://x:port", "mqtt://"])
+def test_a_bad_address(url: str) -> None:
+    assert check_broker(url) is not None
+    done = subprocess.run([*command(1), "--broker", url], capture_output=True, check=False, timeout=PATIENCE)
+    assert done.returncode == 2
+    assert b"--broker" in done.stderr
+
+
+def test_trouble_is_the_tables_own_daemon() -> None:
+    display = Display("ruleta-1")
+    display.take(Linked(up=True))
+    display.take(Said("node/a/status", b'{"status": "offline"}'))
+    display.take(Said("node/b/status", b'{"status": "online"}'))
+    assert not display.trouble().what
+    display.take(Said("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
+    assert display.trouble().what == "THE DAEMON IS OFFLINE"
+    display.take(Said("node/a/status", b'{"status": "online"}'))
+    assert not display.trouble().what

@@ -1,0 +1,72 @@
+"""A program on a real pseudo-terminal, as a person sits before it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import termios
+import time
+from types import TracebackType
+from typing import Self
+
+import pytest
+
+PATIENCE = 60.0
+
+
+class Terminal:
+    """Starts a program in the foreground of a terminal of 80 by 24. ``text`` is everything that it has drawn."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._command = command
+        self._drawn = b""
+
+    def __enter__(self) -> Self:
+        self._process, self._terminal = pty.fork()
+        if self._process == 0:
+            os.environ |= {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
+            os.execv(self._command[0], self._command)
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self._code: int | None = None
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._code is None:
+            os.kill(self._process, 9)
+            os.waitpid(self._process, 0)
+        os.close(self._terminal)
+
+    @property
+    def text(self) -> str:
+        return self._drawn.decode("utf-8", "replace")
+
+    def wait_for(self, wanted: str) -> None:
+        end = time.monotonic() + PATIENCE
+        while wanted not in self.text:
+            if time.monotonic() > end or not self._read():
+                pytest.fail(f"{wanted!r} was not drawn, but\n{self.text[-4000:]}")
+
+    def press_ctrl_c(self) -> None:
+        os.write(self._terminal, b"\x03")
+
+    def end(self) -> int:
+        """Read to the end; gives the exit code."""
+        end = time.monotonic() + PATIENCE
+        while self._read():
+            if time.monotonic() > end:
+                pytest.fail(f"does not end\n{self.text[-4000:]}")
+        self._code = os.waitstatus_to_exitcode(os.waitpid(self._process, 0)[1])
+        return self._code
+
+    def _read(self) -> bool:
+        """Take what was drawn. False: the program has closed its terminal."""
+        if select.select([self._terminal], [], [], 0.1)[0]:
+            try:
+                self._drawn += (piece := os.read(self._terminal, 65536))
+            except OSError:  # how Linux says that nobody has the other side open
+                return False
+            return bool(piece)
+        return True

@@ -1,0 +1,125 @@
+"""``novamas demo`` as a person starts it: all programs real, and none of them left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.mosquitto import until
+from tests.terminal import Terminal
+
+PATIENCE = 120.0
+DEMO = [sys.executable, "-m", "controller.cli", "demo"]
+
+
+def left_behind(room: Path) -> list[str]:
+    """The programs of the demo that are still there: each has its folder in its command line."""
+    found = []
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = line.read_bytes()
+        except OSError:  # it has just ended
+            continue
+        if str(room).encode() in words:
+            found.append(words.replace(b"\0", b" ").decode())
+    return found
+
+
+def test_two_rounds_as_json_lines(tmp_path: Path) -> None:
+    words = ["--rounds", "2", "--speed", "50", "--state-dir", str(tmp_path), "--screenshot", str(tmp_path / "demo.svg")]
+    done = subprocess.run([*DEMO, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+    assert done.stderr.decode() == ""
+    assert done.returncode == 0
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert events[0]["type"] in ("session.opened", "device.state", "alert.raised")
+    assert sum(event["type"] == "session.opened" for event in events) == 1
+    assert sum(event["type"] == "round.result" for event in events) == 2
+    assert events[-1]["type"] == "round.result"
+    assert all(event["simulated"] for event in events)
+    assert [event["seq"] for event in events] == list(range(events[0]["seq"], events[-1]["seq"] + 1))
+    assert "<svg" in (tmp_path / "demo.svg").read_text()
+    assert left_behind(tmp_path) == []
+
+
+def test_the_session_of_an_earlier_demo_goes_on(tmp_path: Path) -> None:
+    words = [*DEMO, "--rounds", "1", "--speed", "100", "--state-dir", str(tmp_path), "--no-faults"]
+    for _ in range(2):
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+        assert (done.stderr.decode(), done.returncode) == ("", 0)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert not [event for event in events if event["type"] == "session.opened"]
+    assert events[-1]["round"] > 1
+
+
+def test_ctrl_c_on_a_terminal(tmp_path: Path) -> None:
+    with Terminal([*DEMO, "--speed", "50", "--state-dir", str(tmp_path)]) as terminal:
+        terminal.wait_for("RESULT")
+        terminal.press_ctrl_c()
+        assert terminal.end() == 0
+    assert "Traceback" not in terminal.text
+    assert left_behind(tmp_path) == []
+
+
+def test_sigterm(tmp_path: Path) -> None:
+    demo = subprocess.Popen([*DEMO, "--speed", "50", "--state-dir", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert demo.stdout is not None
+    assert demo.stdout.readline()
+    demo.send_signal(signal.SIGTERM)
+    _, errors = demo.communicate(timeout=PATIENCE)
+    assert (demo.returncode, errors) == (0, b"")
+    assert left_behind(tmp_path) == []
+
+
+def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:
+    done = subprocess.run(
+        [*DEMO, "--decree", "ROMA1"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
+    )
+    assert done.returncode == 1
+    assert b"novamas: the daemon has ended with 78" in done.stderr
+    assert b"no decree 'ROMA1'" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["daemon", "simulator"])
+def test_a_program_that_dies_ends_the_demo_with_an_error(tmp_path: Path, name: str) -> None:
+    demo = subprocess.Popen([*DEMO, "--speed", "50", "--state-dir", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert demo.stdout is not None
+    assert demo.stdout.readline()
+    module = {"daemon": b"controller.cli\0run", "simulator": b"simulators"}[name]
+    pid = until(f"the {name}", lambda: _pid(tmp_path, module))
+    os.kill(pid, signal.SIGKILL)
+    _, errors = demo.communicate(timeout=PATIENCE)
+    assert demo.returncode == 1
+    assert f"novamas: the {name} has ended with -9".encode() in errors
+    assert b"Traceback" not in errors
+    assert left_behind(tmp_path) == []
+
+
+def _pid(room: Path, module: bytes) -> int | None:
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = line.read_bytes()
+        except OSError:
+            continue
+        if str(room).encode() in words and b"\0-m\0" + module in words:
+            return int(line.parent.name)
+    return None
+
+
+def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
+    taken = tmp_path / "file"
+    taken.touch()
+    for words, told in (
+        (["--speed", "0"], b"not between 0 and 1000"),
+        (["--rounds", "0"], b"not a whole number from 1"),
+        (["--state-dir", str(taken)], b"--state-dir"),
+    ):
+        done = subprocess.run([*DEMO, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+        assert done.returncode != 0
+        assert told in done.stderr
