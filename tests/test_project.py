@@ -90,31 +90,6 @@ def test_every_package_is_under_the_import_contracts() -> None:
     assert shipped == set(PACKAGES)
 
 
-@pytest.mark.parametrize(
-    ("who", "allowed"),
-    [
-        (
-            "controller.games",
-            {"controller.commands", "controller.events", "controller.games", "controller.rulebook", "controller.rulebooks"},
-        ),
-        (
-            "subscribers",
-            {"controller.topics", "controller.commands", "controller.events", "controller.retained", "controller.notation"},
-        ),
-    ],
-)
-def test_a_new_module_is_closed_to_games_and_subscribers(who: str, allowed: set[str]) -> None:
-    """An import contract names what is forbidden; here it is held against what is allowed."""
-    contracts = [each for each in PROJECT["tool"]["importlinter"]["contracts"] if each["source_modules"] == [who]]
-    forbidden = {module for contract in contracts for module in contract["forbidden_modules"]}
-    modules = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts[:2])
-        for path in tracked()
-        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in {"controller", "devices"}
-    } - {"controller.__init__", "devices.__init__"}
-    assert modules - forbidden == allowed | {"devices.readings"}
-
-
 def test_the_readme_names_commands_and_files_that_exist() -> None:
     text = (ROOT / "README.md").read_text()
     assert set(re.findall(r"`novamas (\w+)", text)) == set(SUBCOMMANDS)
