@@ -47,7 +47,7 @@ def take_number(turn: Turn, given: WheelNumber) -> None:
         turn.raise_alert("movement_after_close", given)
     elif given.late:
         _late_number(turn, given)
-    elif not _known(turn, given):
+    elif not _known(turn, given) and not _put_back(turn, given):
         _follow(turn, given.spin, given)
         if (hand := _hand_for_number(turn, given)) and hand.landed is None:
             _live_number(turn, hand, given)
@@ -196,8 +196,20 @@ def _known(turn: Turn, given: WheelNumber) -> bool:
     return any(entry.spin == given.spin and entry.kind == "result" for entry in last)
 
 
+def _put_back(turn: Turn, given: WheelNumber) -> bool:
+    """Whether the ball lies where the decree wants it put after a null spin, not launched yet."""
+    state, hand = turn.state, turn.state.hand
+    unlaunched = hand.relaunch and not hand.launched if hand else state.relaunch
+    return unlaunched and not _gap(turn) and given.number == state.tally().number
+
+
+def _gap(turn: Turn) -> bool:
+    """Whether a silence may have hidden what came before this number; a person's word it cannot hide."""
+    return turn.state.gap and turn.settings.phases == "device"
+
+
 def _hand_for_number(turn: Turn, given: WheelNumber) -> Hand | None:
-    """The round that a live number belongs to; None where the ball was put back, or the spin is spent."""
+    """The round that a live number belongs to; None where the spin is spent, or was null and no bets have opened since."""
     state = turn.state
     if state.hand:
         return state.hand
@@ -209,10 +221,7 @@ def _hand_for_number(turn: Turn, given: WheelNumber) -> Hand | None:
 def _live_number(turn: Turn, hand: Hand, given: WheelNumber) -> None:
     """The ball lies in a pocket now."""
     number, laws = given.number, turn.book.laws
-    gap = turn.state.gap and turn.settings.phases == "device"
-    unlaunched = hand.relaunch and not hand.launched
-    if unlaunched and not gap and number == turn.state.tally().number:
-        return  # the ball was put back where the decree wants it
+    gap, unlaunched = _gap(turn), hand.relaunch and not hand.launched
     hand = replace(hand, frames=hand.frames + frames_of(given))
     turn.change(hand=hand)
     if not turn.is_pocket(number):

@@ -54,6 +54,13 @@ def test_a_round_that_nobody_decided_is_unresolved_when_the_wheel_goes_on(play: 
     assert only(play.command("round.confirm"), RoundResult).round == 1
 
 
+def test_a_round_that_waits_may_never_have_its_ball_fall(play: Play) -> None:
+    waiting(play, number=None)
+    events = play.phase("bets_open", 1)
+    assert whats(events) == ["round.unresolved", "round.opened"]
+    assert only(events, RoundUnresolved).candidate is None
+
+
 def test_a_round_that_waits_may_be_null(play: Play) -> None:
     waiting(play)
     assert only(play.command("round.void", reason="ball_out"), RoundVoid).round == 1

@@ -77,6 +77,7 @@ def test_the_ball_put_back_is_no_result(play: Play) -> None:
     play.until_closed(2)
     play.command("round.void", reason="ball_out")
     assert play.number(17, 2) == []  # before the wheel starts over
+    assert play.number(17, 3) == []  # even if it counts the ball put back as a spin
     play.phase("bets_open", 2)
     assert play.number(17, 2) == []  # and after
     play.phase("ball_in_rim", 2)

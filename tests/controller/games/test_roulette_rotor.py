@@ -61,3 +61,16 @@ def test_the_spin_may_be_null() -> None:
     play.open()
     play.spin(8, 1, direction=CW)
     assert whats(play.spin(9, 2, direction=CW)) == ["round.opened", "rotor_not_reversed", "round.void"]
+
+
+def test_the_rotor_is_watched_where_a_person_calls_the_bets() -> None:
+    play = Play("EUS96", phases="person")
+    play.open()
+    for number, said in ((8, []), (9, ["rotor_not_reversed"])):
+        play.phase("ball_in_rim", direction=CW)  # no bets are open: no round
+        play.command("bets.open")
+        assert play.phase("bets_open") == []
+        assert whats(play.phase("ball_in_rim", direction=CW)) == said
+        assert play.phase("no_more_bets", direction=CW) == []
+        play.command("bets.close")
+        assert whats(play.number(number)) == ["round.result"]

@@ -90,6 +90,15 @@ def test_a_phase_said_again_opens_nothing(play: Play) -> None:
     assert play.phase("bets_open", 1, rpm=3.0, direction="anticlockwise") == []
 
 
+def test_a_launch_said_again_is_one_launch(play: Play) -> None:
+    play.phase("bets_open", 1)
+    play.phase("ball_in_rim", 1, rpm=17.5, direction="clockwise")
+    assert play.phase("ball_in_rim", 1, rpm=17.0, direction="clockwise") == []
+    play.phase("no_more_bets", 1)
+    assert play.phase("no_more_bets", 1, direction="clockwise") == []
+    assert len(only(play.number(8, 1), RoundResult).frames) == 4
+
+
 def test_a_number_said_again_is_no_second_result(play: Play) -> None:
     play.spin(8, 1)
     assert play.number(8, 1) == []
@@ -195,6 +204,13 @@ def test_a_wheel_that_is_switched_off_before_the_launch_keeps_its_round(play: Pl
     play.phase("no_more_bets", 1)
     result = only(play.number(8, 1), RoundResult)
     assert (result.round, result.spin) == (1, 1)
+
+
+def test_a_wheel_that_is_switched_off_may_count_the_same_spin_again(play: Play) -> None:
+    play.spin(8, 1)
+    play.phase("closed", 1)
+    play.phase("idle", 1)
+    assert only(play.spin(9, 1), RoundResult).round == 2
 
 
 def test_a_live_number_of_another_spin_is_not_lost(play: Play) -> None:

@@ -201,6 +201,10 @@ def test_a_number_before_the_croupiers_call_is_no_result(decree: str) -> None:
     assert whats(play.number(8)) == ["before_no_more_bets", "round.unresolved"]
     play.command("bets.open")
     assert whats(play.number(8)) == ["before_no_more_bets", "round.unresolved"]
+    play.command("bets.open")
+    play.command("bets.close")
+    assert whats(play.number(8)) == ["round.result"]
+    assert whats(play.number(8)) == ["before_no_more_bets", "round.unresolved"]
 
 
 @pytest.mark.rule("ARA02-017", "BAL05-022", "EUS96-017", "GAL07-015")
