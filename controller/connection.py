@@ -10,6 +10,7 @@ import asyncio
 import os
 import socket
 import ssl
+import threading
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,7 @@ class Connection(aiomqtt.Client):
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
         self.largest: int | None = None
         """The largest packet that the broker takes, in bytes, where it says so (MQTT 5)."""
+        self._thread = threading.get_ident()
         self._verdicts: dict[int, asyncio.Future[str | None]] = {}
         super().__init__(
             hostname=address.hostname or "127.0.0.1",
@@ -160,7 +162,7 @@ class Connection(aiomqtt.Client):
     async def deliver(self, messages: list[Message]) -> list[str | None]:
         """Publish in order and wait for every acknowledgement. Gives per message None, or why the broker refused it."""
         answers = [self._post(message) for message in messages]
-        self._client.loop_write()  # at once; the library would write after three turns of the event loop
+        self._write()  # now; the library would write after three turns of the event loop
         try:
             async with asyncio.timeout(self.timeout):
                 return [await answer for answer in answers]
@@ -195,6 +197,21 @@ class Connection(aiomqtt.Client):
         if answer is not None and not answer.done():
             answer.set_result(str(reason_code) if reason_code.is_failure else None)
         super()._on_publish(client, userdata, mid, reason_code, properties)
+
+    def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:
+        # The library always goes through call_soon_threadsafe, which comes too late for a socket that was written or closed
+        # meanwhile: it would watch a descriptor that is gone, or one that is always ready.
+        if threading.get_ident() == self._thread:
+            self._loop.add_writer(sock.fileno(), self._write)
+        else:
+            super()._on_socket_register_write(client, userdata, sock)
+
+    def _write(self) -> None:
+        try:
+            self._client.loop_write()
+        except Exception as error:  # as the library does: whatever it is, the connection is of no use any more
+            if not self._disconnected.done():
+                self._disconnected.set_exception(error)
 
     def abandon(self) -> None:
         """Close the socket of a connection that was never established; the library leaves it open."""
