@@ -88,7 +88,7 @@ def close_session(turn: Turn, given: SessionClose) -> None:
         turn.unresolved(hand, "undecided", hand.landed)
     if not given.locked:
         turn.change(hand=None)
-        turn.irregular("session_closed_unlocked", turn.book.laws["session_closed_unlocked"])
+        turn.irregular("session_closed_unlocked")
     turn.change(open=False, hand=None, relaunch=False, countdowns=())
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 

@@ -43,7 +43,7 @@ def take_phase(turn: Turn, given: WheelPhase) -> None:
 def take_number(turn: Turn, given: WheelNumber) -> None:
     """The wheel says where the ball lies: a result only if a round is in hand, its bets are closed and nothing is in doubt."""
     if not turn.state.open:
-        turn.irregular("movement_after_close", turn.book.laws["movement_after_close"], given=given, detail=f"number {given.number}")
+        turn.irregular("movement_after_close", given=given, detail=f"number {given.number}")
         turn.raise_alert("movement_after_close", given)
     elif given.late:
         _late_number(turn, given)
@@ -68,9 +68,9 @@ def take_fault(turn: Turn, given: WheelFault) -> None:
         turn.raise_alert(given.fault, given, detail=given.detail)
         if given.fault == "number_changed" and turn.state.open:
             asks = ("result.correct",)
-            turn.irregular("number_changed", turn.book.laws["number_changed"], given=given, asks=asks, detail=given.detail)
+            turn.irregular("number_changed", given=given, asks=asks, detail=given.detail)
         if given.fault == "number_unknown" and hand:
-            turn.irregular("number_invalid", turn.book.laws["number_invalid"], given=given, asks=DECISIONS, detail=given.detail)
+            turn.irregular("number_invalid", given=given, asks=DECISIONS, detail=given.detail)
             turn.unresolved(replace(hand, frames=hand.frames + frames_of(given)), "number_unknown")
 
 
@@ -132,7 +132,7 @@ _COURSE: dict[Phase, Callable[[Turn, WheelPhase, State], None]] = {
 def _unseen(phase: Phase, turn: Turn, given: WheelPhase) -> None:
     """The wheel left out a phase, or a silence hid it."""
     if not turn.state.gap:
-        turn.irregular("phase_skipped", turn.book.laws["phase_skipped"], given=given, detail=phase)
+        turn.irregular("phase_skipped", given=given, detail=phase)
 
 
 def _standstill(turn: Turn, given: WheelPhase) -> None:
@@ -175,13 +175,13 @@ def _lost(turn: Turn, given: Reading) -> None:
         return
     if hand.landed is None and not hand.asks:
         what = "not_definitive" if hand.closed else "phase_skipped"
-        turn.irregular(what, turn.book.laws[what], given=given, asks=DECISIONS)
+        turn.irregular(what, given=given, asks=DECISIONS)
     turn.unresolved(hand, "undecided", hand.landed)
 
 
 def _moved_after_close(turn: Turn, given: WheelPhase) -> None:
     if "movement_after_close" not in turn.state.alerts:
-        turn.irregular("movement_after_close", turn.book.laws["movement_after_close"], given=given, detail=given.phase)
+        turn.irregular("movement_after_close", given=given, detail=given.phase)
         turn.raise_alert("movement_after_close", given)
 
 
@@ -220,7 +220,7 @@ def _hand_for_number(turn: Turn, given: WheelNumber) -> Hand | None:
 
 def _live_number(turn: Turn, hand: Hand, given: WheelNumber) -> None:
     """The ball lies in a pocket now."""
-    number, laws = given.number, turn.book.laws
+    number = given.number
     gap, unlaunched = _gap(turn), hand.relaunch and not hand.launched
     hand = replace(hand, frames=hand.frames + frames_of(given))
     turn.change(hand=hand)
@@ -231,15 +231,15 @@ def _live_number(turn: Turn, hand: Hand, given: WheelNumber) -> None:
     turn.clear_alert("number_unknown")
     if given.conflict is not None:
         detail = f"{number} and {given.conflict}"
-        turn.irregular("witnesses_disagree", laws["witnesses_disagree"], given=given, asks=DECISIONS, detail=detail)
+        turn.irregular("witnesses_disagree", given=given, asks=DECISIONS, detail=detail)
         turn.unresolved(hand, "witnesses_disagree", number)
     elif unlaunched and gap:
         turn.unresolved(hand, "silence", number)
     elif unlaunched:
-        turn.irregular("no_launch", laws["no_launch"], given=given, asks=DECISIONS)
+        turn.irregular("no_launch", given=given, asks=DECISIONS)
         turn.unresolved(hand, "no_launch", number)
     elif not hand.closed and not gap:
-        turn.irregular("before_no_more_bets", laws["before_no_more_bets"], given=given, asks=DECISIONS)
+        turn.irregular("before_no_more_bets", given=given, asks=DECISIONS)
         turn.unresolved(hand, "before_no_more_bets", number)
     else:
         _landed(turn, hand, number)
@@ -286,5 +286,5 @@ def _round_of_late(turn: Turn, given: WheelNumber) -> Hand | Entry | None:
 
 def _number_invalid(turn: Turn, given: WheelNumber) -> None:
     detail = f"number {given.number}"
-    turn.irregular("number_invalid", turn.book.laws["number_invalid"], given=given, asks=DECISIONS, detail=detail)
+    turn.irregular("number_invalid", given=given, asks=DECISIONS, detail=detail)
     turn.raise_alert("number_unknown", given, detail=detail)

@@ -197,9 +197,16 @@ class Turn:
     # What is not as it should be
 
     def irregular(
-        self, what: str, law: Law, *, given: Reading | None = None, asks: tuple[str, ...] = (), detail: str | None = None
+        self,
+        what: str,
+        law: Law | None = None,
+        *,
+        given: Reading | None = None,
+        asks: tuple[str, ...] = (),
+        detail: str | None = None,
     ) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands."""
+        """Say what the decree does not allow or does not foresee, and where it stands: under its own name, if not elsewhere."""
+        law = law or self.book.laws[what]
         hand = self.state.hand
         self.say(
             Irregularity(
