@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,20 @@ from tests.terminal import Terminal
 
 PATIENCE = 120.0
 DEMO = [sys.executable, "-m", "controller.cli", "demo"]
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A demo whose table is at work; it is ended with the test."""
+    command = [*DEMO, "--speed", "50", "--state-dir", str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as demo:
+        assert demo.stdout is not None
+        while line := demo.stdout.readline():
+            if b"session.opened" in line:
+                break
+        yield demo
+        demo.terminate()
+        demo.communicate(timeout=PATIENCE)
 
 
 def left_behind(room: Path) -> list[str]:
@@ -66,10 +81,7 @@ def test_ctrl_c_on_a_terminal(tmp_path: Path) -> None:
     assert left_behind(tmp_path) == []
 
 
-def test_sigterm(tmp_path: Path) -> None:
-    demo = subprocess.Popen([*DEMO, "--speed", "50", "--state-dir", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert demo.stdout is not None
-    assert demo.stdout.readline()
+def test_sigterm(demo: subprocess.Popen[bytes], tmp_path: Path) -> None:
     demo.send_signal(signal.SIGTERM)
     _, errors = demo.communicate(timeout=PATIENCE)
     assert (demo.returncode, errors) == (0, b"")
@@ -87,10 +99,7 @@ def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:
 
 
 @pytest.mark.parametrize("name", ["daemon", "simulator"])
-def test_a_program_that_dies_ends_the_demo_with_an_error(tmp_path: Path, name: str) -> None:
-    demo = subprocess.Popen([*DEMO, "--speed", "50", "--state-dir", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert demo.stdout is not None
-    assert demo.stdout.readline()
+def test_a_program_that_dies_ends_the_demo_with_an_error(demo: subprocess.Popen[bytes], tmp_path: Path, name: str) -> None:
     module = {"daemon": b"controller.cli\0run", "simulator": b"simulators"}[name]
     pid = until(f"the {name}", lambda: _pid(tmp_path, module))
     os.kill(pid, signal.SIGKILL)
