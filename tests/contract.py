@@ -24,7 +24,10 @@ SHARED = {
 
 
 class Row(NamedTuple):
-    """One line of a table of fields: the JSON type, and what it means when the field is left out (``-``: it never is)."""
+    """One line of a table of fields: the JSON type, and what it means when the field is left out.
+
+    ``-``: it never is; ``nothing``: it does not apply then.
+    """
 
     name: str
     type: str
@@ -45,7 +48,7 @@ def rows(component: dict[str, Any], without: tuple[str, ...] = ()) -> list[Row]:
     """The fields of a type, in the order of their names."""
     required = component.get("required", [])
     return [
-        Row(name, kind(field), "-" if name in required else json.dumps(field.get("default")))
+        Row(name, kind(field), "-" if name in required else json.dumps(field["default"]) if "default" in field else "nothing")
         for name, field in sorted(component["properties"].items())
         if name not in ("type", *without)
     ]
