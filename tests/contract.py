@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,8 +35,12 @@ class Row(NamedTuple):
     absent: str
 
 
+files = cache(documents)
+"""The generated files, generated once."""
+
+
 def schema(family: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(documents()[f"schemas/{family}.json"])
+    found: dict[str, Any] = json.loads(files()[f"schemas/{family}.json"])
     return found
 
 

@@ -37,14 +37,14 @@ def validator(family: str, component: str | None = None) -> Draft202012Validator
     return Draft202012Validator(schema)
 
 
-@pytest.mark.parametrize("path", documents())
+@pytest.mark.parametrize("path", contract.files())
 def test_the_files_are_what_the_types_say(path: str) -> None:
-    assert (contract.DOCS / path).read_bytes() == documents()[path], "write them with `novamas schemas docs`"
+    assert (contract.DOCS / path).read_bytes() == contract.files()[path], "write them with `novamas schemas docs`"
 
 
 def test_no_other_schema_lies_there() -> None:
     there = {f"schemas/{file.name}" for file in (contract.DOCS / "schemas").iterdir()}
-    assert there | {"asyncapi.json"} == set(documents())
+    assert there | {"asyncapi.json"} == set(contract.files())
 
 
 def test_they_are_the_same_each_time() -> None:
@@ -115,18 +115,18 @@ def test_a_published_event_shows_its_envelope() -> None:
 
 
 def test_every_reference_of_the_asyncapi_document_leads_somewhere() -> None:
-    document = json.loads(documents()["asyncapi.json"])
-    references = re.findall(r'"\$ref": "([^"]+)"', documents()["asyncapi.json"].decode())
+    document = json.loads(contract.files()["asyncapi.json"])
+    references = re.findall(r'"\$ref": "([^"]+)"', contract.files()["asyncapi.json"].decode())
     assert references
     for reference in references:
         file, _, path = reference.partition("#/")
-        found = json.loads(documents()[file]) if file else document
+        found = json.loads(contract.files()[file]) if file else document
         for step in path.split("/"):
             found = found[step]
 
 
 def test_the_topics_of_the_documents_are_those_of_the_code() -> None:
-    channels = json.loads(documents()["asyncapi.json"])["channels"]
+    channels = json.loads(contract.files()["asyncapi.json"])["channels"]
     addresses = {re.sub(r"\{(\w+)\}", r"<\1>", channel["address"]) for channel in channels.values()}
     below = Topics("<site>").root + "/"
     told = {row[0] for row in contract.table(contract.sections("mqtt.md")["Topics"])}

@@ -9,12 +9,12 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from controller.schemas import documents
+from tests.contract import files
 from tests.daemon.mosquitto import Heard, Mosquitto, Subscriber, until
 from tests.daemon.play import TABLE, command, spin, until_more, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
-DOCUMENT = json.loads(documents()["asyncapi.json"])
+DOCUMENT = json.loads(files()["asyncapi.json"])
 
 
 def channel_of(topic: str) -> tuple[str, dict[str, Any]]:
@@ -38,7 +38,7 @@ def check(heard: Heard) -> str:
         return name
     key = body.get("type", "") if name in ("event", "result") else name
     file, path = channel["messages"][key]["payload"]["$ref"].split("#")
-    schema = json.loads(documents()[file])
+    schema = json.loads(files()[file])
     Draft202012Validator({"$schema": schema["$schema"], "$ref": f"#{path}", "$defs": schema["$defs"]}).validate(body)
     return name
 
