@@ -151,6 +151,7 @@ class Connection(aiomqtt.Client):
             tls_context=context,
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
+        self._disconnected.add_done_callback(self._give_up)
 
     async def listen(self, topic: str) -> None:
         """Subscribe. Where MQTT 5 allows it, a message that was sent to be retained can be told from one that was not."""
@@ -165,7 +166,7 @@ class Connection(aiomqtt.Client):
         self._write()  # now; the library would write after three turns of the event loop
         try:
             async with asyncio.timeout(self.timeout):
-                return [await answer for answer in answers]
+                return await asyncio.gather(*answers)
         except TimeoutError:
             raise Disconnected(f"no acknowledgement within {self.timeout:g} s") from None
 
@@ -197,6 +198,14 @@ class Connection(aiomqtt.Client):
         if answer is not None and not answer.done():
             answer.set_result(str(reason_code) if reason_code.is_failure else None)
         super()._on_publish(client, userdata, mid, reason_code, properties)
+
+    def _give_up(self, disconnected: asyncio.Future[None]) -> None:
+        """The connection is gone: whoever waits for an acknowledgement is told at once."""
+        reason = None if disconnected.cancelled() else disconnected.exception()
+        for answer in self._verdicts.values():
+            if not answer.done():
+                answer.set_exception(Disconnected(str(reason or "disconnected")))
+        self._verdicts.clear()
 
     def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:
         # The library always goes through call_soon_threadsafe, which comes too late for a socket that was written or closed

@@ -173,7 +173,10 @@ class Publisher:
     def _message(self, event: Entry, *, historical: bool) -> Message:
         body = event.body
         if historical:
-            body = write(msgspec.structs.replace(read_event(body), historical=True))
+            try:
+                body = write(msgspec.structs.replace(read_event(body), historical=True))
+            except ValueError as error:  # of another release: better as it is than not at all
+                self._log.error("event not marked historical", position=event.position, reason=str(error))
         return Message(self._desk.event_topic(event.table), body)
 
 

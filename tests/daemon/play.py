@@ -27,6 +27,8 @@ def until_up(heard: Subscriber, daemon: Daemon, table: str = TABLE) -> None:
     """Wait until the table says that its wheel is up."""
 
     def up() -> bool:
+        assert daemon.process is not None
+        assert daemon.process.poll() is None, daemon.log()
         state = heard.latest(f"{table}/state")
         return bool(state) and state["devices"].get("wheel", {}).get("state") == "up"
 

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+from controller.journal import Journal
 from controller.journal_reader import JournalReader
+from controller.journal_schema import Record
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import TABLE, command, once, spin, until_more, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
@@ -163,6 +165,23 @@ def test_a_message_that_the_broker_refuses_does_not_keep_back_the_rest(
     assert f"{TABLE}/info" in {line["topic"] for line in refused}
     assert {line["reason"] for line in refused} == {"Not authorized"}
     assert heard.events("device.state")
+    assert made.stop() == 0
+
+
+async def test_an_event_of_another_release_does_not_keep_back_the_rest(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe, tmp_path: Path
+) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        body = b'{"type":"moon.landed","table":"r1","boot":"b0","seq":1}'
+        time = "2025-09-23T07:25:28.384000Z"
+        old = Record(table="r1", boot="b0", seq=1, time=time, mono_ns=1, given=b"{}", events=(body,), saved=b"{}")
+        await journal.append(old)
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    until("the old and a new event", lambda: {"moon.landed", "device.state"} <= {e["type"] for e in heard.events()})
+    assert made.logged("event not marked historical")
     assert made.stop() == 0
 
 
