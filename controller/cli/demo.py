@@ -65,12 +65,18 @@ speed = {speed}
 id = "wheel"
 driver = "cammegh-ss2"
 link = {link}
+stale_after = 10.0 # the wheel is mute for four seconds when its power comes on
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
-    parser.add_argument("--speed", type=_positive, default=1.0, help="run so many times faster; 1 is the pace of a real wheel")
+    parser.add_argument(
+        "--speed",
+        type=_positive,
+        default=1.0,
+        help="run so many times faster than a real wheel; then this machine's own delays show as late data",
+    )
     parser.add_argument("--rounds", type=_count, help="end after so many results")
     parser.add_argument("--seed", type=int, default=1, help="of the wheel; the same seed gives the same numbers")
     parser.add_argument("--decree", default="ARA02", help="under which the table plays; 'novamas games' tells which there are")
