@@ -23,6 +23,8 @@ VoidReason = Literal[
     "ball_with_rotor",
     "rotor_not_reversed",
     "device_fault",
+    "cards_stuck",  # two cards came out of the shoe together
+    "misdeal",  # the cards of the round cannot be put right
     "inspector",  # the decree leaves what it does not foresee to the person in charge
 ]
 
@@ -67,11 +69,13 @@ class RoundVoid(Command, frozen=True, tag="round.void"):
 class RoundConfirm(Command, frozen=True, tag="round.confirm"):
     """A person stands for a result: of a round that waits for a decision, or of an unresolved one.
 
-    ``number`` may be left out where the round has a candidate.
+    ``number`` (roulette) or ``winner`` (cards: ``player``, ``banker``, ``tie`` ...) may be left out where the round has a
+    candidate.
     """
 
     round: int | None = None
     number: Number | None = None
+    winner: str | None = None
 
 
 class ResultCorrect(Command, frozen=True, tag="result.correct"):
@@ -84,12 +88,18 @@ class ResultCorrect(Command, frozen=True, tag="result.correct"):
 class ShoeStart(Command, frozen=True, tag="shoe.start"):
     """Cards are shuffled, cut and in the shoe. ``shoe`` is its number in the establishment, ``model`` its homologated model.
 
-    ``cut``: cards behind the cut card, where it is not the decree's own number.
+    ``cut``: cards behind the cut card, where it is not the decree's own number. What was seen to before, as far as it is
+    said: ``cards`` were counted; ``backs``, decks of each back colour; ``index``, whether the cards have indices; ``new``,
+    whether they were never used.
     """
 
     shoe: str
     model: str | None = None
     cut: int | None = None
+    cards: int | None = None
+    backs: tuple[int, ...] | None = None
+    index: bool | None = None
+    new: bool | None = None
 
 
 class ShoeEnd(Command, frozen=True, tag="shoe.end"):

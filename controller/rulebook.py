@@ -10,26 +10,10 @@ import msgspec
 
 from controller.commands import Role, VoidReason
 from controller.events import Announcement
+from controller.law import Doubt as Doubt
+from controller.law import Law as Law
 
 Decree = Literal["BAL05", "BAL09", "ARA02", "EUS96", "GAL07"]
-
-
-class Law(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a rule stands: its number in ``rules.tsv`` and the place in the decree, as an inspector would cite it."""
-
-    rule: str
-    article: str
-
-
-class Doubt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the law is silent or ambiguous: the question, the choices, what we do by default and why."""
-
-    question: str
-    choices: tuple[str, ...]
-    default: str
-    why: str
-    lines: str
-    """Where the digest shows it, e.g. ``L298-303``."""
 
 
 class Bet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

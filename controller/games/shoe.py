@@ -1,0 +1,215 @@
+"""The shoe: one talla from the first card to the last, for every game that is dealt from one.
+
+All pure. A game keeps a :class:`Shoe` in its state (None between tallas) and the shoes of its last sessions; it says the
+events and cites the law. In the order of a talla:
+
+- ``objections(rules, settings, given)``: what is wrong with what ``shoe.start`` says of shoe and cards;
+- ``put_in(rules, settings, given)``: the shoe, ``started(shoe, given)``: the event ``shoe.started``;
+- ``assign(past, number)`` and ``systematic(past, number, sessions)``: the same shoe at the same table, session after session;
+- ``draw(shoe, card)``: a card left the shoe; with it comes the :data:`Trouble` that a person must decide about, or None;
+- ``cut(shoe)`` and ``cut_misplaced(rules, shoe)``: the cut card came;
+- ``lose_count(shoe)``: the device was silent, cards may have gone unseen: from here nothing is counted;
+- ``ended(shoe, why, left)``: the event ``shoe.ended``; ``miscounted(shoe, left)``: the cards do not come to the composition.
+
+Objections and troubles are names of irregularities: the rulebook's ``laws`` has an entry for each of :data:`LAWS`.
+What is said of a shoe tells no card that was not turned: only one drawn to its last card has its ``missing`` ones named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.commands import ShoeStart
+from controller.events import Announcement, ShoeEnded, ShoeStarted
+from controller.games.cards import composition, is_card
+from controller.rulebook_cards import ShoeRules
+
+DECK = 52
+Trouble = Literal["card_unread", "card_foreign", "card_too_many"]
+LAWS = (
+    "shoe_model",
+    "shoe_systematic",
+    "shoe_count",
+    "cards_backs",
+    "cards_index",
+    "cards_new",
+    "cut_card",
+    "card_unread",
+    "card_foreign",
+    "card_too_many",
+)
+"""The irregularities that this module names."""
+SESSIONS = 12
+"""Sessions whose shoes are remembered."""
+
+
+class ShoeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a site says of the shoes at a table: the base of the settings of every game dealt from one."""
+
+    models: tuple[str, ...] = ()
+    """The homologated models; none: the model is not looked at."""
+    continuous: bool = False
+    """The shoe shuffles by itself without end: no cut card, no count."""
+    same_shoe_sessions: int = 3
+    """After so many sessions running with the same shoe it is said to be given systematically. No decree has a number."""
+
+
+class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One talla. ``behind``: cards behind the cut card; ``drawn``: cards that left, ``unread`` of them without a value.
+
+    ``seen``: how often each card was read, turned or not, so this is never shown. ``cut_at``: cards drawn before the cut
+    card came. ``counted``: no silence has hidden a card so far. ``over``: no round may begin any more.
+    """
+
+    number: str
+    model: str | None = None
+    decks: int
+    behind: int
+    continuous: bool = False
+    drawn: int = 0
+    unread: int = 0
+    seen: dict[str, int] = {}
+    cut_at: int | None = None
+    counted: bool = True
+    over: bool = False
+
+    @property
+    def cards(self) -> int:
+        """How many it held at first."""
+        return self.decks * DECK
+
+    @property
+    def left(self) -> int | None:
+        """How many are in it still; None where that is not known."""
+        return self.cards - self.drawn if self.counted and not self.continuous else None
+
+
+def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tuple[str, ...]:
+    """What the decree does not allow of the shoe and its cards, as far as it is said of them."""
+    allowed_cut = given.cut is None or (given.cut == rules.behind if rules.behind_exact else given.cut >= rules.behind)
+    wrong = {
+        "shoe_model": bool(settings.models) and given.model not in settings.models,
+        "shoe_count": given.cards not in (None, rules.decks * DECK),
+        "cards_backs": given.backs is not None and sorted(given.backs) != sorted(rules.backs),
+        "cards_index": None not in (given.index, rules.index) and given.index != rules.index,
+        "cards_new": given.new is False and rules.new is True,
+        "cut_card": not settings.continuous and not allowed_cut,
+    }
+    return tuple(name for name, is_wrong in wrong.items() if is_wrong)
+
+
+def put_in(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> Shoe:
+    """The cards are in the shoe."""
+    behind = rules.behind if given.cut is None else given.cut
+    return Shoe(number=given.shoe, model=given.model, decks=rules.decks, behind=behind, continuous=settings.continuous)
+
+
+def started(shoe: Shoe, given: ShoeStart, announcement: Announcement | None = None) -> ShoeStarted:
+    """The event: a talla begins."""
+    return ShoeStarted(
+        shoe=shoe.number,
+        model=shoe.model,
+        decks=shoe.decks,
+        cards=shoe.cards,
+        cut=0 if shoe.continuous else shoe.behind,
+        by=given.by,
+        role=given.role,
+        announcement=announcement,
+    )
+
+
+Past = tuple[tuple[str, ...], ...]
+"""The numbers of the shoes at a table, session by session; the session in course is the last."""
+
+
+def new_session(past: Past) -> Past:
+    """A session begins, without a shoe so far."""
+    return (*past, ())[-SESSIONS:]
+
+
+def assign(past: Past, number: str) -> Past:
+    """The shoe goes to the table in this session."""
+    *before, now = past or ((),)
+    return (*before, now if number in now else (*now, number))
+
+
+def systematic(past: Past, number: str, sessions: int) -> bool:
+    """Whether the shoe was at the table in each of the last ``sessions`` sessions, this one among them."""
+    return len(past) >= sessions > 0 and all(number in used for used in past[-sessions:])
+
+
+def draw(shoe: Shoe, card: str | None) -> tuple[Shoe, Trouble | None]:
+    """A card left the shoe; None: it was not read. A card that is none of the game, or was there too often, is trouble."""
+    shoe = replace(shoe, drawn=shoe.drawn + 1)
+    if card is None:
+        return replace(shoe, unread=shoe.unread + 1), "card_unread"
+    if not is_card(card):
+        return shoe, "card_foreign"
+    if shoe.continuous:  # its cards come back
+        return shoe, None
+    times = shoe.seen.get(card, 0) + 1
+    return replace(shoe, seen={**shoe.seen, card: times}), "card_too_many" if times > shoe.decks else None
+
+
+def read(shoe: Shoe, card: str) -> tuple[Shoe, Trouble | None]:
+    """A person has read the card that the shoe could not read, and it is told now. Same troubles as :func:`draw`."""
+    return draw(replace(shoe, drawn=shoe.drawn - 1, unread=max(0, shoe.unread - 1)), card)
+
+
+def cut(shoe: Shoe) -> Shoe:
+    """The cut card came; a second time changes nothing."""
+    return shoe if shoe.cut_at is not None else replace(shoe, cut_at=shoe.drawn)
+
+
+def cut_misplaced(rules: ShoeRules, shoe: Shoe) -> bool:
+    """Whether the cut card came, and by the count not as many cards are behind it as the decree wants."""
+    if shoe.cut_at is None or shoe.continuous or not shoe.counted:
+        return False
+    behind = shoe.cards - shoe.cut_at
+    return behind != rules.behind if rules.behind_exact else behind < rules.behind
+
+
+def lose_count(shoe: Shoe) -> Shoe:
+    """Cards may have gone unseen."""
+    return replace(shoe, counted=False)
+
+
+def miscounted(shoe: Shoe, left: int | None) -> bool:
+    """Whether ``left`` cards, counted in the shoe at its end, are not those that must be left."""
+    return left is not None and shoe.left is not None and left != shoe.left
+
+
+def ended(shoe: Shoe, why: Literal["cut", "person", "reset"], left: int | None = None) -> ShoeEnded:
+    """The event: the talla is over. ``left``: as counted by a person, else by the shoe's own count."""
+    left = shoe.left if left is None else left
+    seen, held = Counter(shoe.seen), composition(shoe.decks)
+    whole = left == 0 and shoe.counted and shoe.unread == 0 and not shoe.continuous
+    return ShoeEnded(
+        why=why,
+        drawn=shoe.drawn,
+        unread=shoe.unread,
+        left=left,
+        missing=tuple((held - seen).elements()) if whole else (),
+        extra=tuple((seen - held).elements()) if whole else (),
+    )
+
+
+def show(shoe: Shoe | None) -> dict[str, Any] | None:
+    """What the retained topics tell of the shoe: counts, never cards."""
+    if shoe is None:
+        return None
+    return {
+        "number": shoe.number,
+        "model": shoe.model,
+        "decks": shoe.decks,
+        "continuous": shoe.continuous,
+        "drawn": shoe.drawn,
+        "unread": shoe.unread,
+        "left": shoe.left,
+        "cut": shoe.cut_at is not None,
+        "over": shoe.over,
+    }
