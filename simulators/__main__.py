@@ -15,6 +15,7 @@ from simulators.line import Line
 from simulators.pty import Pty
 from simulators.serve import Port, Server, tell
 from simulators.tcp import Tcp
+from simulators.told import Told
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
 
 
@@ -95,8 +96,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--faults-per-hour", type=_positive, help="faults of any kind at random, so many an hour")
     parser.add_argument("--wait", action="store_true", help="the power comes on with the line 'start' on standard input")
+    parser.add_argument(
+        "--tell-lines", action="store_true", help="tell each line that the device says, as it was before the line's faults"
+    )
     parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input ends")
     return parser
+
+
+def _tell_line(at: float, line: bytes) -> None:
+    tell(at=at, line=line.decode("latin-1").rstrip("\r\n"))
 
 
 def _random_faults(server: Server, per_hour: float, seed: int, hours: float = 24.0) -> None:
@@ -114,6 +122,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         device = WHEELS[arguments.protocol](arguments)
+        if arguments.tell_lines:
+            device = Told(device, _tell_line)
         port: Port = Tcp(*arguments.tcp) if arguments.tcp else Pty(arguments.link)
     except (OSError, ValueError) as error:
         print(f"simulator: {error}", file=sys.stderr)  # noqa: T201

@@ -196,3 +196,12 @@ def test_novamas_simulate_becomes_the_simulator(start: Start) -> None:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0
     assert json.loads(done.stdout)["protocol"] == "cammegh-ss2"
+
+
+def test_what_the_device_says_is_told_as_it_was_before_the_line_damaged_it(start: Start) -> None:
+    program = start("--speed", "20", "--tell-lines", "--fault", "0:damaged x50")
+    with port_of(program) as port:
+        received = read_until(lambda: port.read(100), b"\r\n")
+    lines = [line for line in (told(program) for _ in range(4)) if "line" in line]
+    assert {line["line"] for line in lines} == {"*X;6;001;  ;0;000;0"}
+    assert b"*X;6;001;  ;0;000;0" not in received

@@ -1,0 +1,40 @@
+"""How long and from which seed; floors that end with their test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.chaos.floor import Floor
+
+LONG = "NOVAMAS_CHAOS_LONG"
+SEED = "NOVAMAS_CHAOS_SEED"
+
+
+@pytest.fixture
+def long() -> bool:
+    """Whether this is the long form: ``make chaos``."""
+    return LONG in os.environ
+
+
+@pytest.fixture
+def seed() -> int:
+    return int(os.environ.get(SEED, "1"))
+
+
+@pytest.fixture
+def floor(tmp_path: Path, seed: int) -> Iterator[Callable[..., Floor]]:
+    """``floor(tables=2)``: not yet started."""
+    with ExitStack() as stack:
+
+        def make(**settings: Any) -> Floor:
+            made = Floor(tmp_path / "floor", **{"seed": seed, **settings})
+            stack.callback(made.close)
+            return made
+
+        yield make

@@ -1,0 +1,268 @@
+"""The floor: simulated wheels on pseudo-terminals, the daemon, a real broker and an archive, each a program of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.chaos.archive import Archive, Verdict
+from tests.chaos.schedule import Step
+from tests.daemon.mosquitto import Mosquitto, until
+from tests.daemon.process import Daemon
+
+SITE, NODE = "palma", "pit-1"
+ROOT = f"novamas-sim/v1/{SITE}"
+_STATUS = re.compile(r"\*X;(?P<state>\d);(?P<spin>\d{3});(?P<number>[ 0-9]{2});")
+
+
+class Spin(msgspec.Struct, frozen=True):
+    """A spin that the wheel has really played, and where its ball fell."""
+
+    spin: int
+    number: int
+
+
+class Wheel:
+    """``python -m simulators wheel``: it tells each line that it says, whoever listens. ``played`` is the truth."""
+
+    def __init__(self, link: Path, seed: int, speed: float, *words: str) -> None:
+        self.link = link
+        self.states: list[int] = []
+        self.played: list[Spin] = []
+        command = [sys.executable, "-m", "simulators", "wheel", "--link", str(link), "--seed", str(seed), "--speed", str(speed)]
+        self.process = subprocess.Popen(
+            [*command, "--tell-lines", "--end-with-stdin", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._listening = threading.Thread(target=self._listen)
+        self._listening.start()
+        until("the wheel's port", link.is_symlink)
+
+    @property
+    def state(self) -> int:
+        """What it last said to be in; 0 before it said anything."""
+        return self.states[-1] if self.states else 0
+
+    def fault(self, switch: str) -> None:
+        """Switch a fault on: ``unplug 3``."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(switch.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as told:
+            for line in told:
+                if match := _STATUS.match(json.loads(line).get("line", "")):
+                    self._note(int(match["state"]), int(match["spin"]), match["number"])
+
+    def _note(self, state: int, spin: int, number: str) -> None:
+        if state == 5 and (self.state != 5 or self.played[-1].spin != spin):
+            self.played.append(Spin(spin, int(number)))
+        if self.state != state:
+            self.states.append(state)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self._listening.join()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self.link.unlink(missing_ok=True)
+
+
+class Floor:
+    """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker``: more lines of that section."""
+
+    def __init__(self, folder: Path, *, tables: int = 1, speed: float = 20.0, seed: int = 1, state: Path | None = None) -> None:
+        self.folder, self.speed, self.seed = folder, speed, seed
+        folder.mkdir(parents=True, exist_ok=True)
+        self.journal = (state or folder) / "journal.sqlite3"
+        self.tables = [f"r{n + 1}" for n in range(tables)]
+        self.broker = Mosquitto(folder / "mosquitto")
+        self.wheels: dict[str, Wheel] = {}
+        self.archive: Archive | None = None
+        self.daemon = Daemon(folder, self.configuration())
+        self._since = 0  # lines of the log before this life of the daemon
+
+    def configuration(self, broker: str = "") -> str:
+        """The daemon's configuration file."""
+        text = f"""[site]
+id = "{SITE}"
+node = "{NODE}"
+
+[journal]
+path = "{self.journal}"
+
+[recordings]
+path = "{self.folder / "recordings"}"
+
+[broker]
+url = "mqtt://127.0.0.1:{self.broker.port}"
+keepalive = 2
+{broker}
+"""
+        for table in self.tables:
+            text += f"""
+[[table]]
+id = "{table}"
+game = "roulette-french"
+decree = "ARA02"
+simulated = true
+speed = {self.speed}
+
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "serial://{self.folder / table}?baud=9600"
+"""
+        return text
+
+    def start(self, **environment: str) -> Archive:
+        """Start everything and open a session at each table."""
+        self.broker.start()
+        self.archive = Archive(self.broker.port, ROOT)
+        self.plug_in()
+        self.start_daemon(**environment)
+        self.open_sessions()
+        return self.archive
+
+    def plug_in(self) -> None:
+        """Start the wheels."""
+        for number, table in enumerate(self.tables):
+            self.wheels[table] = Wheel(self.folder / table, self.seed + number, self.speed)
+
+    def start_daemon(self, **environment: str) -> None:
+        self._since = len(self.daemon.log().splitlines())
+        self.daemon.start(**environment)
+
+    def logged(self, event: str) -> int:
+        """How often this life of the daemon has said that."""
+        return sum(f'"event": "{event}"' in line for line in self.daemon.log().splitlines()[self._since :])
+
+    def open_sessions(self) -> None:
+        """Wait for each wheel to be up, and open its table."""
+        assert self.archive is not None
+        for table in self.tables:
+            until(f"{table} is up", partial(self.stands, table, "closed"), self.daemon.log)
+            assert self.archive.command(table, "session.open")["ok"]
+
+    def status(self, table: str) -> str | None:
+        """The word that the retained topic has for a table."""
+        assert self.archive is not None
+        state = self.archive.latest(f"{table}/state")
+        return None if state is None else str(state["status"])
+
+    def stands(self, table: str, *statuses: str) -> bool:
+        """Whether the retained topic has one of these words for a table."""
+        return self.status(table) in statuses
+
+    def results(self, table: str | None = None) -> int:
+        """How many results the archive holds."""
+        assert self.archive is not None
+        self.archive.take()
+        held = list(self.archive.held.values())
+        return sum(event["type"] == "round.result" and event["table"] == (table or event["table"]) for event in held)
+
+    def until_results(self, more: int, table: str | None = None) -> None:
+        """Wait for more results, of one table or of any."""
+        known = self.results(table)
+        for wanted in range(known + 1, known + more + 1):
+            until(f"{wanted} results", partial(self._enough, table, wanted), self.daemon.log)
+
+    def _enough(self, table: str | None, wanted: int) -> bool:
+        return self.results(table) >= wanted
+
+    # The steps of a schedule
+
+    def follow(self, step: Step) -> None:
+        """Wait for what the step waits for, and do it."""
+        self._wait(step)
+        time.sleep(step.offset)
+        match step.do:
+            case "kill daemon":
+                self.daemon.kill()
+            case "start daemon":
+                self.start_daemon()
+            case "kill broker":
+                self.broker.kill()
+            case "start broker":
+                self.broker.start()
+            case "freeze broker":
+                self.broker.signal(signal.SIGSTOP)
+            case "thaw broker":
+                self.broker.signal(signal.SIGCONT)
+
+    def _wait(self, step: Step) -> None:
+        said = {"up": "daemon up", "connected": "broker connected"}
+        if step.when in said:
+            until(str(step), lambda: self.logged(said[step.when]), self.daemon.log)
+        elif step.when == "events":
+            assert self.archive is not None
+            wanted = self.archive.take() + step.count
+            until(str(step), lambda: self.archive is not None and self.archive.take() >= wanted, self.daemon.log)
+        elif step.when == "writes":
+            log = Path(f"{self.journal}-wal")
+            times: set[int] = set()
+            until(str(step), partial(_written, log, times, step.count), self.daemon.log)
+        elif step.when == "state":
+            wheel = self.wheels[self.tables[0]]
+            known = len(wheel.states)
+            until(str(step), lambda: step.count in wheel.states[known:], self.daemon.log)
+
+    # The end
+
+    def settle(self) -> Verdict:
+        """Let the wheels fall silent and the archive catch up, and compare. The daemon runs, and the broker too."""
+        assert self.archive is not None
+        archive = self.archive
+        until("the daemon reaches the broker", lambda: self.logged("broker connected"), self.daemon.log)
+        for wheel in self.wheels.values():
+            wheel.close()
+        for table in self.tables:
+            until(f"{table} knows that its wheel is gone", partial(self._lost, table), self.daemon.log)
+
+        def verdict() -> Verdict | None:
+            for table in self.tables:
+                archive.catch_up(table)
+            found = archive.verdict(self.journal)
+            return None if found.lost else found
+
+        found: Verdict = until("the archive holds everything", verdict, self.daemon.log)
+        return found
+
+    def _lost(self, table: str) -> bool:
+        assert self.archive is not None
+        state: Any = self.archive.latest(f"{table}/state") or {}
+        return bool(state) and state["devices"].get("wheel", {}).get("state") == "lost" and state["boot"] == self.boot()
+
+    def boot(self) -> str:
+        """The running daemon's."""
+        line = next(line for line in self.daemon.log().splitlines()[self._since :] if '"event": "daemon up"' in line)
+        return str(json.loads(line)["boot"])
+
+    def close(self) -> None:
+        """End everything."""
+        self.daemon.kill()
+        for wheel in self.wheels.values():
+            wheel.close()
+        if self.archive is not None:
+            self.archive.close()
+        self.broker.kill()
+
+
+def _written(path: Path, times: set[int], count: int) -> bool:
+    """Whether the file was seen to change so often since the first look."""
+    with suppress(FileNotFoundError):
+        times.add(path.stat().st_mtime_ns)
+    return len(times) > count
