@@ -32,6 +32,7 @@ Disconnected = aiomqtt.MqttError
 
 _REFUSALS = frozenset({0x86, 0x87, 0x8A, 0x8C})  # bad user name or password, not authorized, banned, bad method (MQTT 5, 3.2.2.2)
 _WRONG_PROTOCOL = 0x84
+_TAKEN_OVER = 0x8E
 
 
 class Unusable(Exception):
@@ -96,13 +97,20 @@ def _reason(error: Exception) -> str:
 
 def refuses_us(error: Exception) -> bool:
     """Whether trying again soon is of no use: a person has to change something."""
-    return isinstance(error, Unusable) or _code(error) in _REFUSALS
+    return isinstance(error, Unusable) or _code(error) in _REFUSALS or taken_over(error)
+
+
+def taken_over(error: Exception) -> bool:
+    """Whether another client came with our client id, and the broker gave it our place (MQTT 5, 3.14.2.1)."""
+    return _code(error) == _TAKEN_OVER
 
 
 def told(error: Exception, broker: Broker) -> str:
     """What is wrong, for a person. Names the user, never the password."""
     if _code(error) in _REFUSALS:
         return f"{error}: the broker does not accept {f'user {broker.username!r}' if broker.username else 'us without a user name'}"
+    if taken_over(error):
+        return f"{error}: another client has our client id; give each its own broker.client_id, or its own site.node"
     if _code(error) == _WRONG_PROTOCOL:
         return f"{error}: set broker.protocol to 3.1.1"
     return str(error) or type(error).__name__

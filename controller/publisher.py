@@ -10,17 +10,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import time
 from collections.abc import AsyncIterator
 
 import msgspec
 import structlog
 
 from controller.configuration import Broker
-from controller.connection import Connection, Disconnected, Incoming, Message, Unusable, refuses_us, told
+from controller.connection import Connection, Disconnected, Incoming, Message, Unusable, refuses_us, taken_over, told
 from controller.desk import Desk
 from controller.journal import Journal
 from controller.journal_schema import Entry
 from controller.notation import read_event, write
+from controller.retained import Alert
+from controller.times import utc
 
 WINDOW = 8
 """Messages that wait for their acknowledgement at one time. A table has one result in forty seconds."""
@@ -28,6 +31,8 @@ SHORTEST, LONGEST = 0.25, 15.0
 """Seconds between two attempts to connect; doubled each time, with a jitter."""
 SHORTEST_REFUSED, LONGEST_REFUSED = 2.0, 60.0
 """The same, where the broker refuses us: nobody wants a locked account or a full log."""
+TWIN = "broker-client-id"
+"""The alert that another client has our client id; cleared when a connection has lasted."""
 
 
 class Standing(msgspec.Struct):
@@ -54,6 +59,8 @@ class Publisher:
         self._wake = asyncio.Event()
         self._end = asyncio.Event()
         self._shown: dict[str, bytes | None] = {}
+        self._since = 0.0
+        """When the connection was made."""
         self._log = structlog.get_logger().bind(broker=broker.url)
 
     def wake(self) -> None:
@@ -69,7 +76,7 @@ class Publisher:
         """Publish until :meth:`end`, through every outage of the broker."""
         pause = 0.0
         while not self._end.is_set():
-            connects, shortest, longest = self.standing.connects, SHORTEST, LONGEST
+            in_vain = False
             try:
                 async with self._connection() as connection, asyncio.TaskGroup() as both:
                     # In one group: the reader notices a dead connection at once, the sender only at its next timeout.
@@ -78,12 +85,11 @@ class Publisher:
                     reader.cancel()
             except* (Disconnected, Unusable) as group:
                 error = _first(group)
-                if refuses_us(error):
-                    shortest, longest = SHORTEST_REFUSED, LONGEST_REFUSED
+                in_vain = refuses_us(error)
                 self._say(error)
+            lasted = time.monotonic() - self._since if self.standing.connected else 0.0
             self.standing.connected = False
-            established = self.standing.connects > connects
-            pause = shortest if established else min(max(pause * 2, shortest), longest)
+            pause = next_pause(pause, lasted, in_vain=in_vain)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._end.wait(), pause * random.uniform(0.5, 1.0))  # noqa: S311 - a jitter
 
@@ -105,6 +111,10 @@ class Publisher:
             level = self._log.error if refuses_us(error) else self._log.warning
             level("broker lost" if self.standing.connected else "broker not reached", reason=trouble, position=self.position)
         self.standing.trouble = trouble
+        if taken_over(error):
+            self._desk.alerts[TWIN] = Alert(
+                alert=TWIN, what="broker.client_id", severity="fault", raised=utc(time.time()), detail=trouble
+            )
 
     async def _read(self, connection: Connection) -> None:
         async for message in connection.messages:
@@ -129,15 +139,29 @@ class Publisher:
         await self._deliver(connection, [self._desk.status(online=True)])
         standing = self.standing
         standing.connected, standing.trouble = True, None
+        self._since = time.monotonic()
         standing.connects += 1
         self._log.info("broker connected", backlog=self.position < backlog, topics=len(self._shown))
+        lasting = asyncio.get_running_loop().call_later(LONGEST_REFUSED, self._lasts)
+        try:
+            await self._publish(connection, backlog)
+        finally:
+            lasting.cancel()
+
+    def _lasts(self) -> None:
+        """The connection holds: nobody else wants our place."""
+        if self._desk.alerts.pop(TWIN, None) is not None:
+            self.wake()
+
+    async def _publish(self, connection: Connection, backlog: int) -> None:
+        """Publish what comes, until the end. What lies up to the position ``backlog`` is old."""
         while True:
             self._wake.clear()
             while events := self._events():
                 await self._deliver(connection, [self._message(event, historical=event.position <= backlog) for event in events])
                 self.position = events[-1].position
                 self._outbox.move_cursor(self.position)
-                standing.published += len(events)
+                self.standing.published += len(events)
             await self._refresh(connection)
             if self._end.is_set():
                 await self._deliver(connection, [self._desk.status(online=False)])
@@ -178,6 +202,16 @@ class Publisher:
             except ValueError as error:  # of another release: better as it is than not at all
                 self._log.error("event not marked historical", position=event.position, reason=str(error))
         return Message(self._desk.event_topic(event.table), body)
+
+
+def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
+    """Seconds before the next attempt, after a pause before this one and a connection that ``lasted`` so long.
+
+    Doubled each time: one that did not outlast the longest pause is no success, or two clients that take each other's
+    place would do so four times a second.
+    """
+    shortest, longest = (SHORTEST_REFUSED, LONGEST_REFUSED) if in_vain else (SHORTEST, LONGEST)
+    return shortest if lasted > longest else min(max(pause * 2, shortest), longest)
 
 
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:
