@@ -1,0 +1,68 @@
+"""What all games of baccarat share: what cards are worth, and when a hand takes a third one. The tables are rulebook data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from controller.games.cards import pips
+from controller.rulebook_cards import ThirdCards
+
+Cell = Literal["T", "P", "O"]
+"""``T``: a third card must be taken; ``P``: the hand must stand; ``O``: its holder chooses."""
+CELLS: Mapping[str, Cell] = {"T": "T", "P": "P", "O": "O"}
+Side = Literal["player", "banker"]
+ORDER: tuple[Side, ...] = ("player", "banker", "player", "banker")
+"""To whom the first four cards go."""
+
+
+def value(card: str) -> int:
+    """What one card is worth: ace 1, ten and figures 0, else its number."""
+    return pips(card) % 10
+
+
+def points(cards: Sequence[str]) -> int:
+    """What a hand makes: the units of the sum."""
+    return sum(map(value, cards)) % 10
+
+
+def is_natural(cards: Sequence[str]) -> bool:
+    """Whether the first two cards make 8 or 9: no further card is drawn then."""
+    return len(cards) >= 2 and points(cards[:2]) >= 8
+
+
+def is_pair(cards: Sequence[str]) -> bool:
+    """Whether the first two cards have the same rank."""
+    return len(cards) >= 2 and cards[0][0] == cards[1][0]
+
+
+def player_draws(third: ThirdCards, total: int) -> Cell:
+    """What the player's first two cards, worth 0 to 7, call for."""
+    return CELLS[third.player[total]]
+
+
+def banker_draws(third: ThirdCards, total: int, player_third: int | None) -> Cell:
+    """What the bank's first two cards, worth 0 to 7, call for after the player's third card; None: the player stood."""
+    return CELLS[third.banker[total][10 if player_third is None else player_third]]
+
+
+def winner(player: Sequence[str], banker: Sequence[str]) -> Side | None:
+    """The hand that is nearer to nine; None for a tie."""
+    more = points(player) - points(banker)
+    return None if more == 0 else "player" if more > 0 else "banker"
+
+
+def next_card(third: ThirdCards, player: Sequence[str], banker: Sequence[str]) -> Side | None:
+    """Where the next card of a coup without any choice belongs; None: none may come, the coup is complete.
+
+    A choice (``O``) is not this function's: it counts as standing.
+    """
+    dealt = len(player) + len(banker)
+    if dealt < len(ORDER):
+        return ORDER[dealt]
+    if is_natural(player) or is_natural(banker) or len(banker) == 3:
+        return None
+    if len(player) == 2 and player_draws(third, points(player)) == "T":
+        return "player"
+    drawn = value(player[2]) if len(player) == 3 else None
+    return "banker" if banker_draws(third, points(banker), drawn) == "T" else None
