@@ -34,6 +34,9 @@ class Codec(Protocol):
     """One device's bytes. Made anew for each device, kept across reconnects."""
 
     counters: Counters
+    steady: bool
+    """Whether the device speaks at a steady pace, so that its silence means something; one that is not speaks only when
+    something happens, and never counts as stale."""
 
     @property
     def deadline(self) -> float | None:

@@ -81,7 +81,7 @@ class CardDrawn(Reading, frozen=True, tag="card.drawn"):
     """A card left the shoe. ``card`` is rank then suit (``"7h"``), or null where the device could not read it: nobody guesses.
 
     ``to`` and ``index`` are the device's own claim where the card goes, e.g. ``player`` 1; ``exposed``: it came out face up.
-    ``unsure``: the device itself marks the report as one that a person must look at (an overdrawn card carried over).
+    ``unsure``: the report is one that a person must look at (an overdrawn card carried over, a card drawn outside the game).
     """
 
     card: str | None
@@ -183,6 +183,12 @@ class LinkLate(Reading, frozen=True, tag="link.late"):
     silence: float
 
 
+class LinkGap(Reading, frozen=True, tag="link.gap"):
+    """Something that the device said never came whole: ``lost`` reports at least. A card may have gone unseen."""
+
+    lost: int
+
+
 AnyReading = (
     WheelPhase
     | WheelNumber
@@ -200,6 +206,7 @@ AnyReading = (
     | LinkUnintelligible
     | LinkGarbage
     | LinkLate
+    | LinkGap
 )
 
 READINGS: tuple[type[Reading], ...] = (
@@ -219,6 +226,7 @@ READINGS: tuple[type[Reading], ...] = (
     LinkUnintelligible,
     LinkGarbage,
     LinkLate,
+    LinkGap,
 )
 
 

@@ -35,7 +35,7 @@ class CodecDefect(Exception):
 class Watch:
     """A codec, and what its frames say about the link. Every state is told once, when it begins.
 
-    ``stale_after``: seconds without a valid frame.
+    ``stale_after``: seconds without a valid frame. The silence of a device that is not steady is none, only noise is told.
     """
 
     def __init__(self, codec: Codec, device: str, stale_after: float) -> None:
@@ -130,11 +130,11 @@ class Watch:
         """When the silence, or the noise, has to be told if no frame comes before."""
         if self._quiet_since is None:
             return None
-        if self.state in {"connecting", "up"}:
+        if self._codec.steady and self.state in {"connecting", "up"}:
             return self._quiet_since + self._stale_after
-        if self.state == "unintelligible":
+        if self._codec.steady and self.state == "unintelligible":
             return self._noise_ended + self._stale_after
-        if self._noise >= NOISE:  # stale
+        if self._noise >= NOISE and self.state != "unintelligible":
             return max(self._noise_began + self._stale_after, self._noise_ended)
         return None
 

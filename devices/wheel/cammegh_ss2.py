@@ -64,6 +64,8 @@ class _Result(msgspec.Struct, frozen=True):
 class CammeghSS2:
     """One wheel. See :class:`devices.codec.Codec`."""
 
+    steady = True
+
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
         self._device = device

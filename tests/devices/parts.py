@@ -43,7 +43,8 @@ def read_some(link: Link, wanted: int) -> bytes:
 class Lines:
     """A codec of lines: one that begins with ``ok`` is a frame; ``boom`` is a defect; the rest is damaged."""
 
-    def __init__(self, device: str = "wheel", polls: tuple[tuple[float, bytes], ...] = ()) -> None:
+    def __init__(self, device: str = "wheel", polls: tuple[tuple[float, bytes], ...] = (), steady: bool = True) -> None:
+        self.steady = steady
         self.counters = Counters()
         self.reconnects = 0
         self._device = device

@@ -159,6 +159,29 @@ def test_a_defect_gives_what_was_read_before_and_the_watch_goes_on() -> None:
     assert links(watch.feed(b"ok\n", 8.0)) == [LinkUp(at=8.0, device="wheel")]
 
 
+def test_the_silence_of_a_device_that_is_not_steady_is_none() -> None:
+    watch = Watch(Lines(steady=False), "shoe", STALE_AFTER)
+    watch.opened(0.0)
+    assert watch.tick(1000.0) == []
+    assert (watch.state, watch.deadline) == ("connecting", None)
+    assert links(watch.feed(b"ok\n", 1000.0)) == [LinkUp(at=1000.0, device="shoe")]
+    assert watch.tick(2000.0) == []
+    assert watch.state == "up"
+
+
+def test_noise_of_a_device_that_is_not_steady_is_told_once_and_ends_with_a_frame() -> None:
+    watch = Watch(Lines(steady=False), "shoe", STALE_AFTER)
+    watch.opened(0.0)
+    watch.feed(b"~" * (NOISE - 1), 100.0)
+    assert watch.deadline is None
+    watch.feed(b"~", 101.0)
+    assert watch.deadline == 105.0
+    assert watch.tick(300.0) == [LinkUnintelligible(at=105.0, device="shoe", bytes=NOISE)]
+    assert watch.feed(b"~" * 1000, 400.0) == []
+    assert watch.tick(500.0) == []
+    assert links(watch.feed(b"\nok\n", 501.0)) == [LinkUp(at=501.0, device="shoe")]
+
+
 pieces = st.sampled_from([b"ok\n", b"ok", b"\n", b"~", b"~" * 40, b"~" * 100, b"bad\n"])
 steps = st.lists(
     st.tuples(st.sampled_from(["feed", "feed", "feed", "tick", "lost", "open"]), st.integers(0, 40), pieces), max_size=60
