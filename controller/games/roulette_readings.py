@@ -266,22 +266,22 @@ def _late_number(turn: Turn, given: WheelNumber) -> None:
             turn.unresolved(of, "number_unknown")
         else:
             turn.unresolved(of, "silence" if given.conflict is None else "witnesses_disagree", given.number)
+    if turn.state.hand is None:
+        take_silence(turn, given)
 
 
 def _round_of_late(turn: Turn, given: WheelNumber) -> Hand | Entry | None:
-    hand, last, gap = turn.state.hand, turn.state.entries[-1:], turn.state.gap
+    """The round that a late number belongs to, taken in hand if nobody knew of it; None where it has its number already."""
+    hand, last = turn.state.hand, turn.state.entries[-1:]
     if hand and (given.spin is None or hand.spin in (None, given.spin)):
-        take_silence(turn, given)
         return None if hand.landed is not None else hand
     if last and given.spin is not None and last[0].spin == given.spin and last[0].kind != "void":
         return last[0] if last[0].kind == "unresolved" and last[0].candidate is None else None
-    if hand and not gap:  # opened and seen since the silence: the number is of a spin before it
+    if hand and not turn.state.gap:  # opened and seen since the silence: the number is of a spin before it
         return turn.aside(given.spin)
     if hand:
         turn.unresolved(hand, "silence")
-    lost = turn.begin(given.spin)
-    take_silence(turn, given)
-    return lost
+    return turn.begin(given.spin)
 
 
 def _number_invalid(turn: Turn, given: WheelNumber) -> None:

@@ -60,6 +60,7 @@ def test_after_a_null_spin_comes_a_relaunch_a_round_of_its_own(play: Play) -> No
     play.phase("ball_in_rim", 2)
     play.phase("no_more_bets", 2)
     assert only(play.number(9, 2), RoundResult).round == 3
+    assert not only(play.phase("bets_open", 3), RoundOpened).relaunch
 
 
 @pytest.mark.rule("EUS96-019")
@@ -129,7 +130,26 @@ def test_a_null_spin_before_the_one_in_hand_leaves_that_alone(play: Play) -> Non
     play.number(8, 1, conflict=9)
     play.until_closed(2)
     assert only(play.command("round.void", reason="inspector", round=1), RoundVoid).round == 1
+    assert not play.game.show(play.state)["relaunch"]
     assert only(play.number(7, 2), RoundResult).round == 2
+
+
+def test_a_null_spin_before_the_last_result_asks_for_no_relaunch(play: Play) -> None:
+    play.until_closed(1)
+    play.number(8, 1, conflict=9)
+    play.spin(7, 2)
+    play.command("round.void", reason="inspector", round=1)
+    assert play.game.show(play.state)["phase"] == "waiting"
+    assert not only(play.phase("bets_open", 3), RoundOpened).relaunch
+
+
+def test_a_null_spin_two_rounds_before_the_one_in_hand_makes_that_no_relaunch(play: Play) -> None:
+    play.until_closed(1)
+    play.number(8, 1, conflict=9)
+    play.spin(7, 2)
+    play.phase("bets_open", 3)
+    play.command("round.void", reason="inspector", round=1)
+    assert not play.game.show(play.state)["relaunch"]
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
@@ -203,6 +223,13 @@ def test_a_ball_that_runs_with_the_rotor_may_make_the_spin_null(decree: str) -> 
     assert only(play.phase("bets_open", 1), RoundOpened).relaunch
 
 
+def test_a_ball_that_ran_with_the_rotor_before_the_launch_is_forgotten(play: Play) -> None:
+    play.phase("bets_open", 1)
+    play.fault("ball_with_rotor")
+    play.fault("ball_with_rotor", active=False)
+    assert play.phase("ball_in_rim", 1) == []
+
+
 def test_what_the_decree_does_not_foresee_is_for_the_person_in_charge(play: Play) -> None:
     play.until_closed(1)
     void = only(play.command("round.void", reason="inspector"), RoundVoid)
@@ -220,6 +247,14 @@ def test_a_failed_launch_is_what_the_table_takes_it_for(policy: str, said: list[
     play.phase("bets_open", 1)
     assert whats(play.fault("failed_launch")) == said
     assert bool(play.game.show(play.state)["asks"]) == (policy == "ask")
+
+
+def test_a_wheel_that_fails_to_launch_again_and_again_is_told_of_once_a_round(play: Play) -> None:
+    assert play.fault("failed_launch") == []  # no round is in hand
+    play.phase("bets_open", 1)
+    assert whats(play.fault("failed_launch")) == ["failed_launch"]
+    play.fault("failed_launch", active=False)
+    assert play.fault("failed_launch") == []
 
 
 def test_bets_close_once_for_each_launch(play: Play) -> None:

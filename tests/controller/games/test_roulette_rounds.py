@@ -213,6 +213,12 @@ def test_a_wheel_that_is_switched_off_may_count_the_same_spin_again(play: Play) 
     assert only(play.spin(9, 1), RoundResult).round == 2
 
 
+def test_a_wheel_that_leaps_into_the_next_spin_is_followed(play: Play) -> None:
+    play.until_closed(1)
+    assert whats(play.phase("no_more_bets", 2)) == ["not_definitive", "round.unresolved", "phase_skipped", "bets.closed"]
+    assert only(play.number(9, 2), RoundResult).round == 2
+
+
 def test_a_live_number_of_another_spin_is_not_lost(play: Play) -> None:
     play.until_closed(1)
     events = play.number(9, 2)

@@ -120,6 +120,17 @@ def test_a_confirmed_round_counts_among_the_last_ones(play: Play) -> None:
     assert only(play.command("round.confirm", round=2), LastRounds).left == 2
 
 
+def test_a_round_confirmed_late_is_not_the_last_of_the_session(play: Play) -> None:
+    play.command("last_rounds.announce")
+    play.until_closed(1)
+    play.number(8, 1, conflict=9)
+    play.spin(9, 2)
+    play.spin(10, 3)
+    play.until_closed(4)
+    assert not only(play.command("round.confirm", round=1), RoundResult).last_of_session
+    assert only(play.number(11, 4), RoundResult).last_of_session
+
+
 def test_the_last_balls_are_announced_once(play: Play) -> None:
     play.command("last_rounds.announce")
     with pytest.raises(Rejected, match="the last balls are announced already"):

@@ -117,3 +117,10 @@ def test_a_lost_number_of_a_relaunch_is_a_candidate(play: Play) -> None:
     silence(play)
     unresolved = only(play.number(8, 1, late=True), RoundUnresolved)
     assert (unresolved.round, unresolved.candidate) == (2, 8)
+
+
+def test_a_wheel_without_a_spin_counter_goes_on_after_a_silence(play: Play) -> None:
+    play.phase("bets_open")
+    silence(play)
+    assert only(play.number(8, late=True), RoundUnresolved).candidate == 8
+    assert only(play.phase("bets_open"), RoundOpened).round == 2
