@@ -110,7 +110,7 @@ def told(error: Exception, broker: Broker) -> str:
     if _code(error) in _REFUSALS:
         return f"{error}: the broker does not accept {f'user {broker.username!r}' if broker.username else 'us without a user name'}"
     if taken_over(error):
-        return f"{error}: another client has our client id; give each its own broker.client_id, or its own site.node"
+        return f"{error}: another client has our client id"
     if _code(error) == _WRONG_PROTOCOL:
         return f"{error}: set broker.protocol to 3.1.1"
     return str(error) or type(error).__name__
@@ -229,6 +229,11 @@ class Connection(aiomqtt.Client):
         except Exception as error:  # as the library does: whatever it is, the connection is of no use any more
             if not self._disconnected.done():
                 self._disconnected.set_exception(error)
+
+    def why(self, error: Exception) -> Exception:
+        """What the broker gave as its reason to end the connection, where it gave one; else the ``error`` that came of it."""
+        ended = self._disconnected
+        return (ended.exception() if ended.done() and not ended.cancelled() else None) or error  # type: ignore[return-value]
 
     def abandon(self) -> None:
         """Close the socket of a connection that was never established; the library leaves it open."""

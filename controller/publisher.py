@@ -31,8 +31,10 @@ SHORTEST, LONGEST = 0.25, 15.0
 """Seconds between two attempts to connect; doubled each time, with a jitter."""
 SHORTEST_REFUSED, LONGEST_REFUSED = 2.0, 60.0
 """The same, where the broker refuses us: nobody wants a locked account or a full log."""
-TWIN = "broker-client-id"
-"""The alert that another client has our client id; cleared when a connection has lasted."""
+TWIN, SUSPICIOUS = "broker-client-id", 3
+"""The alert that another client has our client id; cleared when a connection has lasted. Not every broker says so: it is
+suspected where so many connections in a row were taken, and lost soon after.
+"""
 
 
 class Standing(msgspec.Struct):
@@ -61,6 +63,8 @@ class Publisher:
         self._shown: dict[str, bytes | None] = {}
         self._since = 0.0
         """When the connection was made."""
+        self._short = 0
+        """How many in a row were lost soon after."""
         self._log = structlog.get_logger().bind(broker=broker.url)
 
     def wake(self) -> None:
@@ -85,9 +89,9 @@ class Publisher:
                     reader.cancel()
             except* (Disconnected, Unusable) as group:
                 error = _first(group)
-                in_vain = refuses_us(error)
                 self._say(error)
-            lasted = time.monotonic() - self._since if self.standing.connected else 0.0
+                in_vain = refuses_us(error) or self._suspect(error)
+            lasted = self._lasted
             self.standing.connected = False
             pause = next_pause(pause, lasted, in_vain=in_vain)
             with contextlib.suppress(TimeoutError):
@@ -111,12 +115,33 @@ class Publisher:
             level = self._log.error if refuses_us(error) else self._log.warning
             level("broker lost" if self.standing.connected else "broker not reached", reason=trouble, position=self.position)
         self.standing.trouble = trouble
-        if taken_over(error):
+
+    @property
+    def _lasted(self) -> float:
+        return time.monotonic() - self._since if self.standing.connected else 0.0
+
+    def _suspect(self, error: Exception) -> bool:
+        """Whether it looks as if another client took our place; there is an alert then."""
+        if self.standing.connected:
+            self._short = self._short + 1 if self._lasted < LONGEST else 0
+        if not taken_over(error) and self._short < SUSPICIOUS:
+            return False
+        if TWIN not in self._desk.alerts:
+            detail = f"the broker ends our connections soon after it took them ({told(error, self._broker)}): has another client "
+            detail += f"the client id {self._client_id!r} too? Give each its own broker.client_id, or its own site.node"
             self._desk.alerts[TWIN] = Alert(
-                alert=TWIN, what="broker.client_id", severity="fault", raised=utc(time.time()), detail=trouble
+                alert=TWIN, what="broker.client_id", severity="fault", raised=utc(time.time()), detail=detail
             )
+            self._log.error("another client has our client id, it seems", client_id=self._client_id)
+        return True
 
     async def _read(self, connection: Connection) -> None:
+        try:
+            await self._listen(connection)
+        except Disconnected as error:
+            raise connection.why(error) from None
+
+    async def _listen(self, connection: Connection) -> None:
         async for message in connection.messages:
             properties = message.properties
             incoming = Incoming(
@@ -150,6 +175,7 @@ class Publisher:
 
     def _lasts(self) -> None:
         """The connection holds: nobody else wants our place."""
+        self._short = 0
         if self._desk.alerts.pop(TWIN, None) is not None:
             self.wake()
 

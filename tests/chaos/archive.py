@@ -73,7 +73,7 @@ class Archive:
         arrived = self.line.heard[self._taken :]
         self._taken += len(arrived)
         for message in arrived:
-            if message.topic.endswith("/event"):
+            if message.topic.startswith(f"{self.root}/") and message.topic.endswith("/event"):
                 self._take(json.loads(message.payload))
         return len(self.held)
 
@@ -127,7 +127,7 @@ class Archive:
         topic, body = f"{self.root}/{table}/command/{name}", {**fields, "client": "archive", "id": asked}
 
         def reply() -> Body | None:
-            return next((h.body for h in self.line.on(f"{table}/reply/archive") if h.body["id"] == asked), None)
+            return next((h.body for h in self.line.on(f"{self.root}/{table}/reply/archive") if h.body["id"] == asked), None)
 
         def answered() -> Body | None:
             due = time.monotonic() + (ANSWER if again else PATIENCE)

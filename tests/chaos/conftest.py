@@ -32,8 +32,8 @@ def floor(tmp_path: Path, seed: int) -> Iterator[Callable[..., Floor]]:
     """``floor(tables=2)``: not yet started."""
     with ExitStack() as stack:
 
-        def make(**settings: Any) -> Floor:
-            made = Floor(tmp_path / "floor", **{"seed": seed, **settings})
+        def make(name: str = "floor", **settings: Any) -> Floor:
+            made = Floor(tmp_path / name, **{"seed": seed, **settings})
             stack.callback(made.close)
             return made
 

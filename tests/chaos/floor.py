@@ -21,8 +21,6 @@ from tests.chaos.schedule import Step
 from tests.daemon.mosquitto import Mosquitto, until
 from tests.daemon.process import Daemon
 
-SITE, NODE = "palma", "pit-1"
-ROOT = f"novamas-sim/v1/{SITE}"
 _STATUS = re.compile(r"\*X;(?P<state>\d);(?P<spin>\d{3});(?P<number>[ 0-9]{2});")
 
 
@@ -82,24 +80,36 @@ class Wheel:
 
 
 class Floor:
-    """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker``: more lines of that section."""
+    """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker`` one that another floor has."""
 
-    def __init__(self, folder: Path, *, tables: int = 1, speed: float = 20.0, seed: int = 1, state: Path | None = None) -> None:
-        self.folder, self.speed, self.seed = folder, speed, seed
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        site: str = "palma",
+        tables: int = 1,
+        speed: float = 20.0,
+        seed: int = 1,
+        state: Path | None = None,
+        broker: Mosquitto | None = None,
+    ) -> None:
+        self.folder, self.site, self.speed, self.seed = folder, site, speed, seed
+        self.root = f"novamas-sim/v1/{site}"
         folder.mkdir(parents=True, exist_ok=True)
         self.journal = (state or folder) / "journal.sqlite3"
         self.tables = [f"r{n + 1}" for n in range(tables)]
-        self.broker = Mosquitto(folder / "mosquitto")
+        self.broker = broker or Mosquitto(folder / "mosquitto")
+        self._borrowed = broker is not None
         self.wheels: dict[str, Wheel] = {}
         self.archive: Archive | None = None
         self.daemon = Daemon(folder, self.configuration())
         self._since = 0  # lines of the log before this life of the daemon
 
     def configuration(self, broker: str = "") -> str:
-        """The daemon's configuration file."""
+        """The daemon's configuration file; ``broker`` are more lines of that section."""
         text = f"""[site]
-id = "{SITE}"
-node = "{NODE}"
+id = "{self.site}"
+node = "pit-1"
 
 [journal]
 path = "{self.journal}"
@@ -128,10 +138,11 @@ link = "serial://{self.folder / table}?baud=9600"
 """
         return text
 
-    def start(self, **environment: str) -> Archive:
-        """Start everything and open a session at each table."""
-        self.broker.start()
-        self.archive = Archive(self.broker.port, ROOT)
+    def start(self, username: str | None = None, password: str | None = None, **environment: str) -> Archive:
+        """Start everything and open a session at each table. The archive may need a name; ``environment`` is the daemon's."""
+        if not self._borrowed:
+            self.broker.start()
+        self.archive = Archive(self.broker.port, self.root, username=username, password=password)
         self.plug_in()
         self.start_daemon(**environment)
         self.open_sessions()
@@ -258,7 +269,8 @@ link = "serial://{self.folder / table}?baud=9600"
             wheel.close()
         if self.archive is not None:
             self.archive.close()
-        self.broker.kill()
+        if not self._borrowed:
+            self.broker.kill()
 
 
 def _written(path: Path, times: set[int], count: int) -> bool:

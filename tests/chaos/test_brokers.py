@@ -1,0 +1,126 @@
+"""Troubles with the broker that are not its sudden end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+
+from controller.journal_reader import JournalReader
+from tests.chaos.archive import events_of
+from tests.chaos.floor import Floor
+from tests.chaos.truth import wrong_numbers
+from tests.daemon.mosquitto import until
+
+
+def stored(floor: Floor) -> int:
+    """How many events the journal holds."""
+    return len(events_of(floor.journal))
+
+
+def sound(floor: Floor) -> None:
+    """Everything is there, and right."""
+    verdict = floor.settle()
+    assert verdict.flawless, verdict
+    assert floor.daemon.stop() == 0
+    events = events_of(floor.journal)
+    for table, wheel in floor.wheels.items():
+        assert not wrong_numbers([event for event in events if event["table"] == table], wheel.played)
+    assert "Traceback" not in floor.daemon.log()
+
+
+def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(floor: Callable[..., Floor]) -> None:
+    made = floor(tables=20)
+    archive = made.start()
+    made.until_results(5)
+    made.broker.kill()
+    known = stored(made)
+    until("hundreds of events that nobody hears", lambda: stored(made) > known + 150, made.daemon.log)
+    made.daemon.signal(signal.SIGSTOP)  # the archive is to be there before the daemon
+    archive.line.subscribed.clear()
+    made.broker.start()
+    assert archive.line.subscribed.wait(30)
+    made.daemon.signal(signal.SIGCONT)
+    made.until_results(20)
+    sound(made)
+    late = [event for event in archive.held.values() if event.get("historical")]
+    assert len(late) > 150
+    assert not archive.tally.recalled
+    assert {event["table"] for event in archive.held.values() if event["type"] == "round.result"} == set(made.tables)
+
+
+def test_a_broker_that_acknowledges_and_forgets(floor: Callable[..., Floor]) -> None:
+    """Nobody listened, the broker has acknowledged and is gone: for the daemon all is told, and only a recall brings it back."""
+    made = floor()
+    archive = made.start()
+    made.until_results(1)
+    archive.close()
+    known = stored(made)
+    for _ in range(2):  # the second time in a boot of which the archive never hears
+        wanted = stored(made) + 3
+        until("the broker has acknowledged them", partial(_acknowledged, made, wanted), made.daemon.log)
+        made.daemon.kill()
+        made.broker.kill()
+        made.broker.start()
+        made.start_daemon()
+    archive.connect()
+    sound(made)
+    assert archive.tally.recalled >= 6
+    assert len({event["boot"] for event in archive.held.values()}) == 3
+    assert stored(made) > known
+
+
+def _acknowledged(floor: Floor, events: int) -> bool:
+    """Whether so many events are stored, and the broker has acknowledged them."""
+    with closing(JournalReader(floor.journal)) as journal:
+        found = journal.events_after(0, events)
+        return len(found) == events and journal.cursor("mqtt") >= found[-1].position
+
+
+def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> None:
+    made = floor()
+    users = made.folder / "users"
+    subprocess.run(["mosquitto_passwd", "-c", "-b", users, "pit", "correct-horse"], check=True)
+    subprocess.run(["mosquitto_passwd", "-b", users, "archive", "battery"], check=True)
+    (made.folder / "secret").write_text("correct-horse")
+    made.broker.configure("allow_anonymous false", f"password_file {users}")
+    made.daemon.file.write_text(made.configuration(f'username = "pit"\npassword_file = "{made.folder / "secret"}"'))
+    archive = made.start(username="archive", password="battery")
+    made.until_results(1)
+    made.broker.kill()
+    subprocess.run(["mosquitto_passwd", "-b", users, "pit", "another"], check=True)
+    made.broker.start()
+    known = stored(made)
+    until("it is refused", lambda: made.logged("broker not reached"), made.daemon.log)
+    until("the table goes on", lambda: stored(made) > known + 3, made.daemon.log)
+    refusals = made.logged("broker not reached")
+    (made.folder / "secret").write_text("another")
+    until("it is let in", lambda: made.logged("broker connected") == 2, made.daemon.log)
+    assert refusals <= 2  # once gone, once refused: a line for each change, none for each attempt
+    made.until_results(1)
+    sound(made)
+    assert archive.tally.events
+
+
+def test_two_daemons_with_one_client_id(floor: Callable[..., Floor]) -> None:
+    """Each throws the other out. Nothing is lost, both say so, and the broker is not flooded."""
+    made = [floor()]
+    made.append(floor("twin", site="twin", broker=made[0].broker))
+    for each in made:
+        each.daemon.file.write_text(each.configuration('client_id = "one"'))
+        each.start()
+    for each in made:
+        assert each.archive is not None
+        until("it says so", partial(each.logged, "another client has our client id, it seems"), each.daemon.log)
+        until("the alert is retained", partial(each.archive.latest, "r1/alert/broker-client-id"), each.daemon.log)
+        each.until_results(2)
+    for each in made:
+        assert each.logged("broker connected") <= 10
+    made[1].daemon.file.write_text(made[1].configuration())
+    made[1].daemon.stop()
+    made[1].start_daemon()
+    made[1].until_results(1)
+    for each in made:
+        sound(each)
