@@ -99,7 +99,7 @@ class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
     outcome: Literal["win", "lose", "tie"] | None = None
 
 
-class RoundResult(Event, frozen=True, tag="round.result"):
+class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     """The round has its result. The fields of the other family of games are not there.
 
     Roulette, always: where the ball lies definitively. Zero has no colour, parity, half, dozen or column: they are null.
@@ -110,7 +110,6 @@ class RoundResult(Event, frozen=True, tag="round.result"):
     ``confirmed_by``: a person stands for it. ``frames``: the evidence, oldest first.
     """
 
-    frames: tuple[Frame, ...]
     number: Number | UnsetType = UNSET
     spin: int | UnsetType | None = UNSET
     colour: Colour | UnsetType | None = UNSET
@@ -123,6 +122,7 @@ class RoundResult(Event, frozen=True, tag="round.result"):
     hands: tuple[Hand, ...] | UnsetType = UNSET
     winner: str | UnsetType | None = UNSET
     marks: tuple[str, ...] | UnsetType = UNSET
+    frames: tuple[Frame, ...]
     confirmed_by: str | None = None
     announcement: Announcement | None = None
 
@@ -151,15 +151,13 @@ class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
     frames: tuple[Frame, ...] = ()
 
 
-class ResultCorrected(Event, frozen=True, tag="result.corrected"):
+class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
     """A person corrected a published result. ``replaces`` is the ``seq`` of the event that no longer holds,
     ``replaces_boot`` its ``boot``; null where the daemon no longer knows them.
     """
 
     replaces: int | None
     replaces_boot: str | None
-    by: str
-    role: Role
     number: Number | UnsetType = UNSET
     was: Number | UnsetType = UNSET
     colour: Colour | UnsetType | None = UNSET
@@ -167,6 +165,8 @@ class ResultCorrected(Event, frozen=True, tag="result.corrected"):
     half: Half | UnsetType | None = UNSET
     dozen: int | UnsetType | None = UNSET
     column: int | UnsetType | None = UNSET
+    by: str
+    role: Role
 
 
 class LastRounds(Event, frozen=True, tag="last_rounds"):
