@@ -138,6 +138,12 @@ class HandSplit(Command, frozen=True, tag="hand.split"):
     who: str | None = None
 
 
+class HandSurrender(Command, frozen=True, tag="hand.surrender"):
+    """A hand gives up for half its bet."""
+
+    who: str | None = None
+
+
 class CardsTurn(Command, frozen=True, tag="cards.turn"):
     """The cards of a hand lie face up now. Without ``who`` all of them do."""
 
@@ -187,6 +193,7 @@ AnyCommand = (
     | HandDraw
     | HandDouble
     | HandSplit
+    | HandSurrender
     | CardsTurn
     | CardDecide
     | LimitAnnounce
@@ -209,6 +216,7 @@ COMMANDS: tuple[type[Command], ...] = (
     HandDraw,
     HandDouble,
     HandSplit,
+    HandSurrender,
     CardsTurn,
     CardDecide,
     LimitAnnounce,

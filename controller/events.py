@@ -264,7 +264,7 @@ class HandDecided(Event, frozen=True, tag="hand.decided"):
     """What a hand does, by its holder's word or because the rules leave no choice (``by`` is absent then)."""
 
     who: str
-    decision: Literal["draw", "stand", "double", "split", "natural"]
+    decision: Literal["draw", "stand", "double", "split", "surrender", "natural", "bust"]
     by: str | None = None
     announcement: Announcement | None = None
 
