@@ -217,7 +217,8 @@ def test_a_ball_that_runs_with_the_rotor_may_make_the_spin_null(decree: str) -> 
     play.phase("bets_open", 1)
     assert play.fault("ball_with_rotor") == []  # not before it runs
     assert whats(play.phase("ball_in_rim", 1)) == ["ball_with_rotor", "round.void"]
-    assert only(play.events, RoundVoid).by is None
+    void = only(play.events, RoundVoid)
+    assert (void.by, void.law) == (None, play.game.book.void["ball_with_rotor"].rule)
     assert play.phase("no_more_bets", 1) == []
     assert play.number(8, 1) == []
     assert only(play.phase("bets_open", 1), RoundOpened).relaunch

@@ -224,3 +224,12 @@ def test_a_live_number_of_another_spin_is_not_lost(play: Play) -> None:
     events = play.number(9, 2)
     assert whats(events) == ["not_definitive", "round.unresolved", "before_no_more_bets", "round.unresolved"]
     assert [(event.round, event.spin, event.candidate) for event in of(events, RoundUnresolved)] == [(1, 1, None), (2, 2, 9)]
+
+
+def test_each_alert_of_the_wheel_has_its_own_end(play: Play) -> None:
+    assert whats(play.fault("sensor")) == ["sensor"]
+    assert whats(play.fault("self_test")) == ["self_test"]
+    assert play.fault("sensor") == []
+    assert only(play.fault("sensor", active=False), AlertCleared).alert == "sensor"
+    assert whats(play.fault("sensor")) == ["sensor"]
+    assert only(play.fault("self_test", active=False), AlertCleared).alert == "self_test"

@@ -131,6 +131,16 @@ def test_a_round_confirmed_late_is_not_the_last_of_the_session(play: Play) -> No
     assert only(play.number(11, 4), RoundResult).last_of_session
 
 
+def test_a_round_that_turns_out_to_be_the_last_is_marked_as_such(play: Play) -> None:
+    play.command("last_rounds.announce")
+    play.until_closed(1)
+    play.number(8, 1, conflict=9)
+    play.spin(9, 2)
+    assert not only(play.until_closed(3), RoundOpened).last_of_session
+    play.command("round.confirm", round=1)
+    assert only(play.number(10, 3), RoundResult).last_of_session
+
+
 def test_the_last_balls_are_announced_once(play: Play) -> None:
     play.command("last_rounds.announce")
     with pytest.raises(Rejected, match="the last balls are announced already"):
