@@ -23,6 +23,9 @@ class Game(Protocol):
     state_type: type[Any]
     """The frozen msgspec struct that holds everything the game remembers. ``msgspec.json`` writes and reads it."""
 
+    face_down: bool
+    """Whether cards ever lie face down: what such a table remembers and its devices say is then not for everybody's eyes."""
+
     def begin(self) -> Any:
         """The state of a table that never played."""
         ...
@@ -32,7 +35,10 @@ class Game(Protocol):
         ...
 
     def confidential(self, state: Any, given: AnyReading | AnyCommand) -> bool:
-        """Whether this input tells a card that nobody at the table may see yet. It is then told to surveillance alone."""
+        """Whether this input, taken in this state, tells a card that nobody at the table may see yet.
+
+        It is then told to surveillance alone. Asked of games with :attr:`face_down`, before each step.
+        """
         ...
 
     def show(self, state: Any) -> dict[str, Any]:

@@ -76,6 +76,7 @@ class RouletteGame:
     """Roulette under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
     state_type = State
+    face_down = False
 
     def __init__(self, book: Roulette, settings: RouletteSettings) -> None:
         wrong = faults(settings.pocket_order, book)

@@ -35,6 +35,7 @@ class Count(msgspec.Struct, frozen=True):
 
 class Counting:
     state_type = Count
+    face_down = False
 
     def begin(self) -> Count:
         return Count()

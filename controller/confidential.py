@@ -1,0 +1,117 @@
+"""What lies face down: sealed for surveillance, and locked away where the daemon itself must remember it.
+
+Sealed is what leaves: a libsodium sealed box to the X25519 public key of surveillance, which the daemon cannot open again. It
+is stored in the journal in place of the body, and published as it is stored. Locked is what a table needs to go on after a
+restart: a libsodium secret box, under a key that the daemon keeps beside the journal.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+import msgspec
+from nacl.exceptions import CryptoError
+from nacl.public import PrivateKey, PublicKey, SealedBox
+from nacl.secret import SecretBox
+
+_SEALED = b'{"sealed":'
+_LOCKED = b'{"locked":'
+
+
+class Sealed(msgspec.Struct, frozen=True):
+    """The topic ``sealed``, and the body of an entry that only surveillance can read. ``sealed``: the box, in base64."""
+
+    sealed: str
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """What is in a sealed box: an entry of the journal, before it was sealed.
+
+    ``kind``: ``input`` for what the table was given; ``bytes`` and ``state`` in the journal alone. ``seq``: the number of the
+    table's last event before it. ``body``: the input in the notation of the journal.
+    """
+
+    table: str
+    boot: str
+    seq: int
+    time: str
+    kind: str
+    body: msgspec.Raw
+
+
+class _Locked(msgspec.Struct, frozen=True):
+    locked: str
+
+
+class Unopened(ValueError):
+    """A box does not open. The message says why, and never what was in it."""
+
+
+class Keeper:
+    """Seals for surveillance, and locks what the daemon itself has to read again."""
+
+    def __init__(self, surveillance: PublicKey, secret: bytes) -> None:
+        self._box = SealedBox(surveillance)
+        self._lock = SecretBox(secret)
+
+    def seal(self, entry: Opened) -> bytes:
+        """The body to store in place of the entry's own."""
+        return msgspec.json.encode(Sealed(_text(self._box.encrypt(msgspec.json.encode(entry)))))
+
+    def lock(self, body: bytes) -> bytes:
+        """What to store in place of ``body``."""
+        return msgspec.json.encode(_Locked(_text(self._lock.encrypt(body))))
+
+    def unlock(self, body: bytes) -> bytes:
+        """The inverse of :meth:`lock`; what was never locked comes as it is. Raises :class:`Unopened`."""
+        if not is_locked(body):
+            return body
+        try:
+            return self._lock.decrypt(base64.b64decode(msgspec.json.decode(body, type=_Locked).locked, validate=True))
+        except (CryptoError, ValueError):
+            raise Unopened("it was locked with another key, or it is damaged") from None
+
+
+def is_sealed(body: bytes) -> bool:
+    """Whether only surveillance can read this."""
+    return body.startswith(_SEALED)
+
+
+def is_locked(body: bytes) -> bool:
+    """Whether only the daemon that wrote it can read this."""
+    return body.startswith(_LOCKED)
+
+
+def open_sealed(body: bytes, key: PrivateKey) -> Opened:
+    """What :meth:`Keeper.seal` was given. Raises :class:`Unopened`."""
+    try:
+        box = base64.b64decode(msgspec.json.decode(body, type=Sealed).sealed, validate=True)
+    except ValueError as error:
+        raise Unopened(f"it is not sealed: {error}") from None
+    try:
+        return msgspec.json.decode(SealedBox(key).decrypt(box), type=Opened)
+    except CryptoError:
+        raise Unopened("it was sealed for another key, or it is damaged") from None
+    except ValueError as error:
+        raise Unopened(f"it was not sealed by a daemon of this release: {error}") from None
+
+
+def public_key(text: str) -> PublicKey:
+    """An X25519 public key: 64 hexadecimal digits, or base64. Raises ``ValueError``."""
+    try:
+        raw = bytes.fromhex(text) if len(text) == 64 else base64.b64decode(text, validate=True)
+    except (ValueError, binascii.Error):
+        raw = b""
+    if len(raw) != PublicKey.SIZE:
+        raise ValueError("expected an X25519 public key, 64 hexadecimal digits or 44 characters of base64")
+    return PublicKey(raw)
+
+
+def spelled(key: PublicKey) -> str:
+    """A public key as the configuration has it."""
+    return key.encode().hex()
+
+
+def _text(box: bytes) -> str:
+    return base64.b64encode(box).decode("ascii")

@@ -1,0 +1,43 @@
+"""Files that hold one secret key: 64 hexadecimal digits, and nobody but their owner may read them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+SIZE = 32
+"""Bytes of a key."""
+
+
+class KeyFileUnusable(Exception):
+    """A key cannot be read or written. The message names the file and says what to do; never what is in it."""
+
+
+def read_key_file(path: Path) -> bytes:
+    """The key in that file. Raises :class:`KeyFileUnusable`."""
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except OSError as error:
+        raise KeyFileUnusable(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise KeyFileUnusable(f"{path}: not a key; it has 64 hexadecimal digits") from None
+    if len(key) != SIZE:
+        raise KeyFileUnusable(f"{path}: not a key; it has 64 hexadecimal digits")
+    return key
+
+
+def write_key_file(path: Path, key: bytes) -> None:
+    """Write a key into a file that was not there before. Raises :class:`KeyFileUnusable`."""
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
+            file.write(key.hex().encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError:
+        raise KeyFileUnusable(f"{path}: is there already; it is not overwritten") from None
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            if path.stat().st_size == 0:
+                path.unlink()  # half made is worse than none
+        raise KeyFileUnusable(f"{path}: {error.strerror}; the key could not be written") from None
