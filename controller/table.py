@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.commands import AlertAcknowledge, Command
+from controller.confidential import is_locked
 from controller.events import (
     AlertAcknowledged,
     AlertCleared,
@@ -25,7 +26,17 @@ from controller.events import (
 from controller.games.game import Game, Rejected
 from controller.notation import Input
 from controller.retained import About, Alert, History, Info, LinkState, Standing, State, Status
-from devices.readings import LinkGarbage, LinkLate, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import (
+    DeviceRefused,
+    DeviceReport,
+    LinkGap,
+    LinkGarbage,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
 
 FAULT = "table-fault"
 """The alert that the game failed on a reading: no results until the daemon is started again."""
@@ -35,6 +46,9 @@ ANEW = "table-anew"
 
 RESTART = "restart"
 """Why every device counts as lost when a table is taken up again; it raises no alert of its own."""
+
+UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused)
+"""Readings whose frame may show part of a card that no game has seen."""
 
 
 class Unrestorable(Exception):
@@ -93,7 +107,9 @@ class Table:
             try:
                 self._restore(saved)
             except ValueError as error:
-                self._due = [AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=str(error))]
+                hidden = game.face_down and isinstance(error, msgspec.MsgspecError)
+                detail = "what was saved is not of this release" if hidden else str(error)
+                self._due = [AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=detail)]
 
     def take(self, given: Input, time: str, mono_ns: int) -> list[AnyEvent]:
         """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what follows from it.
@@ -115,6 +131,27 @@ class Table:
             self._time = time
         self._state = state
         return [self._note(event, time, mono_ns) for event in said]
+
+    @property
+    def face_down(self) -> bool:
+        """Whether the game deals cards face down."""
+        return self._game.face_down
+
+    def confidential(self, given: Input) -> bool:
+        """Whether this input, if it is taken now, is for surveillance alone. In doubt it is."""
+        if not self._game.face_down:
+            return False
+        if self._fault or isinstance(given, UNJUDGED):
+            return True
+        try:
+            return self._game.confidential(self._state, given)
+        except Exception:
+            return True
+
+    @property
+    def sound(self) -> bool:
+        """Whether the game has not failed: what :meth:`saved` gives is then all there is to know."""
+        return self._fault is None and not self._due
 
     def gap(self, at: float, reason: str = RESTART) -> list[LinkLost]:
         """After a restart, or any time in which the table was not told: readings to :meth:`take`, one per device.
@@ -175,6 +212,8 @@ class Table:
 
     def _restore(self, body: bytes) -> None:
         """Raises ``ValueError`` that says why the table cannot go on from there."""
+        if is_locked(body):
+            raise ValueError("what was saved is locked, and the key is another: see the log of the daemon")
         saved = msgspec.json.decode(body, type=_Saved)
         if (saved.game, saved.decree) != (self.game_id, self.decree):
             was = f"before this it was a table of {saved.game} under {saved.decree}"
@@ -200,7 +239,7 @@ class Table:
         except Rejected:
             raise
         except Exception as error:  # a defect; the command is not followed, and its author is told so
-            raise Rejected(f"the game failed on this command ({error!r}); nothing was done") from error
+            raise Rejected(f"the game failed on this command ({self._told(error)}); nothing was done") from error
         return state, list(said)
 
     def _reading(self, given: Any) -> tuple[Any, list[AnyEvent]]:
@@ -209,9 +248,13 @@ class Table:
         try:
             state, said = self._game.step(self._state, given)
         except Exception as error:  # a defect: what the game knows stands, nothing is derived from what came after
-            self._fault = f"the game failed on a reading ({error!r}); restart the daemon, and decide the round in hand"
+            self._fault = f"the game failed on a reading ({self._told(error)}); restart the daemon, and decide the round in hand"
             return self._state, [AlertRaised(alert=FAULT, what="table.fault", device=given.device or None, detail=self._fault)]
         return state, list(said)
+
+    def _told(self, error: Exception) -> str:
+        """A defect as it may be told: its text may hold a card."""
+        return type(error).__name__ if self._game.face_down else repr(error)
 
     def _link(self, given: Any, time: str) -> Iterable[AnyEvent]:
         """What the table itself makes of a link's reading."""

@@ -69,7 +69,7 @@ class Counting:
                 return replace(state, gaps=state.gaps + 1), ()
         return state, ()
 
-    def confidential(self, state: Count, given: AnyReading | AnyCommand) -> bool:
+    def confidential(self, state: Count, given: AnyReading | AnyCommand) -> bool:  # noqa: ARG002
         return False
 
     def show(self, state: Count) -> dict[str, Any]:
