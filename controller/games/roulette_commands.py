@@ -102,7 +102,6 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
     _person(turn)
     if turn.state.hand:
         raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
-    turn.change(gap=False)
     turn.open_bets(None, by=given.by)
 
 

@@ -73,6 +73,17 @@ def test_a_session_that_closes_on_a_running_ball_leaves_its_round_unresolved(pla
     assert only(play.command("round.confirm", number=8), RoundResult).round == 1
 
 
+def test_a_session_that_closes_on_a_ball_in_the_rim_leaves_its_round_unresolved(play: Play) -> None:
+    play.phase("bets_open", 1)
+    play.phase("ball_in_rim", 1)
+    assert whats(play.command("session.close", locked=True)) == ["round.unresolved", "session.closed"]
+
+
+def test_a_wheel_first_heard_in_the_middle_of_a_spin_is_taken_as_it_is(play: Play) -> None:
+    assert whats(play.phase("no_more_bets", 1)) == ["bets.closed"]
+    assert whats(play.number(8, 1)) == ["round.result"]
+
+
 def test_a_session_that_closes_on_open_bets_only_closes(play: Play) -> None:
     play.phase("bets_open", 1)
     assert whats(play.command("session.close", locked=True)) == ["session.closed"]
