@@ -56,7 +56,9 @@ class BetsOpen(Command, frozen=True, tag="bets.open"):
 
 
 class BetsClose(Command, frozen=True, tag="bets.close"):
-    """No more bets: the croupier's call."""
+    """No more bets: the croupier's call. ``banco``: one player plays alone for the whole bank (baccarat)."""
+
+    banco: bool = False
 
 
 class RoundVoid(Command, frozen=True, tag="round.void"):
@@ -145,21 +147,32 @@ class HandSurrender(Command, frozen=True, tag="hand.surrender"):
 
 
 class CardsTurn(Command, frozen=True, tag="cards.turn"):
-    """The cards of a hand lie face up now. Without ``who`` all of them do."""
+    """The cards of a hand lie face up now, or its ``index``-th does. Without ``who`` all hands' do."""
 
     who: str | None = None
+    index: int | None = None
 
 
 class CardDecide(Command, frozen=True, tag="card.decide"):
-    """A person decides about a card that stopped the table.
+    """A person decides about a card that stopped the table, or tells what only people see of one.
 
     ``read``: it is ``card``; ``accept``: it counts as it came; ``remove``: it leaves the game;
     ``next_round``: it is the first card of the next round; ``for``: it belongs to ``who``.
+    ``basket``, ``floor``, ``exposed``: cards of ``who``, or the ``index``-th, fell into the basket, fell to the floor, were
+    shown before their time; by whose ``fault``.
     """
 
-    action: Literal["read", "accept", "remove", "next_round", "for"]
+    action: Literal["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]
     card: str | None = None
     who: str | None = None
+    index: int | None = None
+    fault: Literal["croupier", "banker", "player"] | None = None
+
+
+class TableFollow(Command, frozen=True, tag="table.follow"):
+    """The banker keeps to the table of plays in this round: he asked for it, or a player was given ``advice`` (baccarat)."""
+
+    advice: bool = False
 
 
 class LimitAnnounce(Command, frozen=True, tag="limit.announce"):
@@ -196,6 +209,7 @@ AnyCommand = (
     | HandSurrender
     | CardsTurn
     | CardDecide
+    | TableFollow
     | LimitAnnounce
     | LastRoundsAnnounce
     | AlertAcknowledge
@@ -219,6 +233,7 @@ COMMANDS: tuple[type[Command], ...] = (
     HandSurrender,
     CardsTurn,
     CardDecide,
+    TableFollow,
     LimitAnnounce,
     LastRoundsAnnounce,
     AlertAcknowledge,

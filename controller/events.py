@@ -236,11 +236,15 @@ class CardExpected(Event, frozen=True, tag="card.expected"):
 
 
 class CardDealt(Event, frozen=True, tag="card.dealt"):
-    """A card went to a hand as its ``index``-th. ``card`` is null while it lies face down."""
+    """A card went to a hand as its ``index``-th. ``card`` is null while it lies face down.
+
+    ``was``: it lay with that hand before, where it did not belong.
+    """
 
     to: str
     index: int
     card: str | None
+    was: str | None = None
 
 
 class CardTurned(Event, frozen=True, tag="card.turned"):
@@ -252,10 +256,11 @@ class CardTurned(Event, frozen=True, tag="card.turned"):
 
 
 class CardRemoved(Event, frozen=True, tag="card.removed"):
-    """A card leaves the game. ``card`` is null where nobody at the table has seen it."""
+    """A card leaves the game. ``card`` is null where nobody at the table has seen it. ``to``: the hand that it lay with."""
 
     why: str
     card: str | None
+    to: str | None = None
     law: str | None = None
     article: str | None = None
 
