@@ -42,9 +42,15 @@ class Site(_Section, frozen=True):
 
 
 class Journal(_Section, frozen=True):
-    """``[journal]``: one SQLite file per daemon. Default: ``$STATE_DIRECTORY/journal.sqlite3``."""
+    """``[journal]``: one SQLite file per daemon. Default: ``$STATE_DIRECTORY/journal.sqlite3``.
+
+    Its days are sealed and kept for ``keep_days``. Checkpoints are signed with the systemd credential ``key_credential``, or
+    with a key that is made beside the file.
+    """
 
     path: Name = "journal.sqlite3"
+    keep_days: Positive = 30
+    key_credential: Name | None = None
 
 
 class Recordings(_Section, frozen=True):

@@ -7,6 +7,7 @@ import contextlib
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 import structlog
 
+from controller.archivist import Archivist
 from controller.broker import embedded_broker
 from controller.configuration import Broker, Configuration
 from controller.configuration import Device as DeviceSettings
@@ -63,22 +65,23 @@ class Daemon:
         self._log = structlog.get_logger()
         self._stirred = asyncio.Event()
         site = configuration.site
-        self._journal = Journal(Path(configuration.journal.path), self._journal_changed)
+        self._journal = Journal(Path(configuration.journal.path), self._journal_changed, on_aside=self._journal_set_aside)
         self._publisher: Publisher | None = None
         self._places: dict[str, Place] = {}
+        self._alerts: dict[str, Alert] = {}
         try:
+            self._archivist = Archivist(configuration, self.boot, self._journal, self._alerts, self._changed)
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
             # The node's own topics lie beside real tables; where all are simulated, nothing of us is among the real ones.
             node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
             self._desk = Desk(site.node, self.boot, node, self._places)
+            self._desk.alerts = self._alerts
         except BaseException:
             self._journal.close()
             raise
         if self._journal.set_aside is not None:
-            what = f"the journal was damaged and was set aside as {self._journal.set_aside}: keep it, and confirm what is open"
-            self._desk.alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
-            self._log.error("journal set aside", file=str(self._journal.set_aside))
+            self._journal_set_aside()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve the tables until ``stop``; then store and publish what is there and say ``offline``."""
@@ -93,19 +96,26 @@ class Daemon:
         publisher = Publisher(broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._desk)
         self._publisher = publisher
         physician = Physician(self.boot, self._journal, publisher, self._desk, self._places)
+        stations = [place.station for place in self._places.values()]
         async with asyncio.TaskGroup() as group:
             publishing = group.create_task(publisher.run())
             devices = [group.create_task(d.run()) for place in self._places.values() for d in place.devices.values()]
-            chores = [group.create_task(self._report(physician)), group.create_task(self._live(physician))]
+            chores = [
+                group.create_task(self._report(physician)),
+                group.create_task(self._live(physician)),
+                group.create_task(self._archivist.run(stations, lambda: publisher.position)),
+            ]
             notify("READY=1", f"STATUS={len(self._places)} tables, {len(devices)} devices")
             self._log.info("daemon up", boot=self.boot, tables=list(self._places), devices=len(devices), broker=broker.url)
             await stop.wait()
             notify("STOPPING=1")
             self._log.info("daemon stops")
             await _cancel(*devices)
+            self._archivist.flush(stations)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FAREWELL):
-                    await asyncio.gather(*(place.station.idle() for place in self._places.values()))
+                    await asyncio.gather(*(station.idle() for station in stations))
+            self._desk.node["checkpoint"] = msgspec.json.encode(self._archivist.checkpoint())
             publisher.end()
             await asyncio.wait([publishing], timeout=FAREWELL)
             await _cancel(publishing, *chores)
@@ -152,6 +162,7 @@ class Daemon:
             clock=station.clock,
             recorder=self._recorder(table, device),
             commands_enabled=device.commands,
+            note=partial(station.note, device.id),
             log=self._log.bind(table=table),
         )
 
@@ -175,13 +186,21 @@ class Daemon:
         """The journal failed, or is cured. The tables say so themselves: this news cannot wait for the journal."""
         if trouble is None:
             self._log.info("journal writes again")
-            self._desk.alerts.pop("journal", None)
+            self._alerts.pop("journal", None)
         else:
             self._log.error("journal cannot be written", reason=trouble)
             what = f"{trouble}. Nothing is published and no command is taken until it can be written: make room, or change the disk"
-            self._desk.alerts["journal"] = _alert("journal", "journal.failed", what)
+            self._alerts["journal"] = _alert("journal", "journal.failed", what)
         for place in self._places.values():
             place.station.halt(None if trouble is None else f"the journal cannot be written: {trouble}")
+        self._changed()
+
+    def _journal_set_aside(self) -> None:
+        """At the start, or while the daemon runs: then the tables go on, in another file."""
+        aside = self._journal.set_aside
+        self._log.error("journal set aside", file=str(aside))
+        what = f"the journal was damaged and was set aside as {aside}: keep it, and confirm what is open"
+        self._alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
         self._changed()
 
     async def _report(self, physician: Physician) -> None:
@@ -195,7 +214,7 @@ class Daemon:
                 told, due = stands, time.monotonic() + PERIOD
                 self._desk.node = {
                     "health": msgspec.json.encode(physician.report()),
-                    "checkpoint": msgspec.json.encode(physician.checkpoint()),
+                    "checkpoint": msgspec.json.encode(self._archivist.checkpoint()),
                 }
                 if self._publisher is not None:
                     self._publisher.wake()

@@ -63,15 +63,6 @@ class Health(msgspec.Struct, kw_only=True):
     tables: dict[str, TableHealth]
 
 
-class Checkpoint(msgspec.Struct, kw_only=True):
-    """Topic ``checkpoint``: the end of the journal's chain. Whoever keeps it can see if the journal was cut or rewritten."""
-
-    boot: str
-    time: str
-    position: int
-    hash: str
-
-
 def p99(samples: Iterable[float]) -> float | None:
     """The value that one sample in a hundred exceeds; None without samples."""
     ordered = sorted(samples)
@@ -117,11 +108,6 @@ class Physician:
                 for id, place in self._places.items()  # noqa: A001
             },
         )
-
-    def checkpoint(self) -> Checkpoint:
-        """The end of the journal's chain, now."""
-        head = self._journal.checkpoint()
-        return Checkpoint(boot=self._boot, time=utc(time.time()), position=head.position, hash=head.hash.hex())
 
     def stands(self) -> tuple[Any, ...]:
         """What is told at once when it changes: the journal, the broker, each device."""

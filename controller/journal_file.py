@@ -44,20 +44,23 @@ def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
     try:
         return open_checked(path), None
     except Damaged:
-        aside = _set_aside(path)
+        aside = move_aside(path)
     try:
         return open_checked(path), aside
     except Damaged as error:  # a fresh file cannot be damaged, unless the disk is
         raise JournalUnusable(f"{path}: damaged at once after it was begun: {error}") from None
 
 
-def open_checked(path: Path) -> sqlite3.Connection:
-    """The writing connection to a sound file, begun if there is none. Raises :class:`Damaged`, :class:`JournalUnusable`."""
+def open_checked(path: Path, base: int = 0) -> sqlite3.Connection:
+    """The writing connection to a sound file, begun past ``base`` if there is none.
+
+    Raises :class:`Damaged`, :class:`JournalUnusable`.
+    """
     try:
         connection = connect(path)
         try:
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                _begin(connection)
+                _begin(connection, base)
                 _sync(path.parent)
             _check(path, connection)
         except BaseException:
@@ -87,11 +90,12 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _begin(connection: sqlite3.Connection) -> None:
+def _begin(connection: sqlite3.Connection, base: int) -> None:
     created = datetime.now(UTC).isoformat(timespec="microseconds")
     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
     connection.executemany(
-        "INSERT INTO meta VALUES (?, ?)", [("version", str(VERSION)), ("id", secrets.token_hex(16)), ("created", created)]
+        "INSERT INTO meta VALUES (?, ?)",
+        [("version", str(VERSION)), ("id", secrets.token_hex(16)), ("created", created), ("base", str(base))],
     )
     connection.execute("COMMIT")
 
@@ -110,13 +114,13 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
         if found != "ok":
             raise Damaged(found)
     with closing(JournalReader(path)) as reader:
-        broken = reader.broken(after=max(0, reader.head().position - TAIL))
+        broken = reader.broken(after=max(reader.beginning().position, reader.head().position - TAIL))
     if broken is not None:
         raise Damaged(f"the chain does not hold at position {broken}")
 
 
-def _set_aside(path: Path) -> Path:
-    """Give the damaged file and its companions another name; nothing is deleted."""
+def move_aside(path: Path) -> Path:
+    """Give the damaged file and its companions another name; nothing is deleted. Raises :class:`JournalUnusable`."""
     aside = path.with_name(f"{path.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
     try:
         for companion in ("-wal", "-shm", ""):

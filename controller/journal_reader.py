@@ -25,10 +25,50 @@ class JournalReader:
         """The file's own id, from which its chain begins."""
         return str(self._connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()[0])
 
+    def base(self) -> int:
+        """The position before the first entry that the file ever had: where the one before it left off."""
+        row = self._connection.execute("SELECT value FROM meta WHERE key = 'base'").fetchone()
+        return int(row[0]) if row else 0
+
+    def genesis(self) -> Head:
+        """Where the chain begins."""
+        return Head(self.base(), genesis(self.id()))
+
     def head(self) -> Head:
         """The end of the chain."""
         row = self._connection.execute("SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1").fetchone()
-        return Head(*row) if row else Head(0, genesis(self.id()))
+        return Head(*row) if row else self.beginning()
+
+    def beginning(self) -> Head:
+        """Where the entries of the file begin: at the genesis, or past those that are in segments alone."""
+        cut = dict(self._connection.execute("SELECT key, value FROM meta WHERE key IN ('cut', 'cut_hash')").fetchall())
+        return Head(int(cut["cut"]), bytes.fromhex(cut["cut_hash"])) if len(cut) == 2 else self.genesis()
+
+    def hash_at(self, position: int) -> bytes | None:
+        """The hash of that entry, if the file holds it."""
+        row = self._connection.execute("SELECT hash FROM entry WHERE position = ?", (position,)).fetchone()
+        return bytes(row[0]) if row else None
+
+    def day_after(self, position: int) -> str | None:
+        """The day (UTC) of the entry that follows, or None if there is none."""
+        row = self._connection.execute(
+            "SELECT time FROM entry WHERE position > ? ORDER BY position LIMIT 1", (position,)
+        ).fetchone()
+        return str(row[0])[:10] if row else None
+
+    def end_of_day(self, position: int, day: str) -> int | None:
+        """The last entry past that position before one of a later day; None if no such one has come yet."""
+        row = self._connection.execute(
+            "SELECT position FROM entry WHERE position > ? AND time >= ? ORDER BY position LIMIT 1", (position, f"{day}U")
+        ).fetchone()  # after every time of the day, which has a T in its place
+        return int(row[0]) - 1 if row else None
+
+    def last_event(self, through: int) -> int:
+        """The position of the last event up to that position; 0 if there is none."""
+        row = self._connection.execute(
+            "SELECT position FROM entry WHERE position <= ? AND kind = 'event' ORDER BY position DESC LIMIT 1", (through,)
+        ).fetchone()
+        return int(row[0]) if row else 0
 
     def entries(self, after: int = 0, limit: int = -1) -> Iterator[Entry]:
         """Inputs and events in order, after that position."""
@@ -77,6 +117,10 @@ class JournalReader:
         row = self._connection.execute("SELECT position FROM cursor WHERE name = ?", (name,)).fetchone()
         return int(row[0]) if row else 0
 
+    def cursors(self) -> dict[str, int]:
+        """How far each reader has got."""
+        return dict(self._connection.execute("SELECT name, position FROM cursor").fetchall())
+
     def last_saved(self, table: str) -> bytes | None:
         """What that table saved last, or None."""
         row = self._connection.execute("SELECT state FROM saved WHERE table_id = ?", (table,)).fetchone()
@@ -84,13 +128,14 @@ class JournalReader:
 
     def broken(self, after: int = 0) -> int | None:
         """The first position at which the chain does not hold, or None if it holds from ``after`` to the end."""
-        if after:
-            row = self._connection.execute("SELECT hash FROM entry WHERE position = ?", (after,)).fetchone()
-            if row is None:
+        begun = self.beginning()
+        if after > begun.position:
+            found = self.hash_at(after)
+            if found is None:
                 return after
-            previous = bytes(row[0])
+            previous = found
         else:
-            previous = genesis(self.id())
+            after, previous = begun.position, begun.hash
         expected = after + 1
         for entry in self.entries(after):
             digest = chained(previous, entry.table, entry.boot, entry.kind, entry.seq, entry.time, entry.mono_ns, entry.body)

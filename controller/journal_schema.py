@@ -2,8 +2,11 @@
 
 Each entry carries the SHA-256 of the one before and its own: over the 32 bytes of the previous hash, then table, boot, kind,
 seq, time and mono_ns as text, each followed by one newline, then the body as it is. The first entry's previous hash, the
-genesis, is the SHA-256 of ``novamas journal 1`` newline and the file's id (``meta``), so that no two files share a chain.
-Positions count from 1 without a gap.
+genesis, is the SHA-256 of ``novamas journal 2`` newline and the file's id (``meta``), so that no two files share a chain.
+Positions count without a gap from 1, or from where the file before left off, if it had to be set aside while it was in use.
+
+Entries of the kind ``boot`` say under which software and configuration the daemon ran, ``state`` with what a table began,
+``bytes`` what a device sent, ``input`` what a table was given, ``event`` what it said. So all that is said can be derived again.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-VERSION = 1
+VERSION = 2
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -24,7 +27,7 @@ CREATE TABLE entry (
     position INTEGER PRIMARY KEY,
     table_id TEXT NOT NULL,
     boot TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('input', 'event')),
+    kind TEXT NOT NULL CHECK (kind IN ('boot', 'state', 'bytes', 'input', 'event')),
     seq INTEGER NOT NULL,
     time TEXT NOT NULL,
     mono_ns INTEGER NOT NULL,
@@ -37,11 +40,15 @@ CREATE TABLE saved (table_id TEXT PRIMARY KEY, state BLOB NOT NULL, position INT
 CREATE TABLE cursor (name TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
 """
 
-Kind = Literal["input", "event"]
+Kind = Literal["boot", "state", "bytes", "input", "event"]
 
 
 class JournalUnusable(Exception):
     """The journal cannot be used. The message names the file and says what to do."""
+
+
+class JournalLost(JournalUnusable):
+    """The file is not what was stored in it: another has to be begun."""
 
 
 class JournalFull(Exception):
@@ -52,7 +59,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One input of one table and all that came of it, committed together or not at all.
 
     ``given`` and ``events`` are lines of the notation; ``seq`` is the table's number after them (``Table.seq``);
-    ``saved`` is what the table needs to go on from here (``Table.saved()``).
+    ``saved`` is what the table needs to go on from here (``Table.saved()``). ``before`` are entries that lead up to the input.
+    A record of ``before`` alone has no ``given``.
     """
 
     table: str
@@ -60,13 +68,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
     time: str
     mono_ns: int
-    given: bytes
-    events: tuple[bytes, ...]
-    saved: bytes
+    given: bytes | None = None
+    events: tuple[bytes, ...] = ()
+    saved: bytes | None = None
+    before: tuple[tuple[Kind, bytes], ...] = ()
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One row. An input has the ``seq`` of the last event before it, an event its own."""
+    """One row. An event has its own ``seq``, every other entry that of its table's last event before it."""
 
     position: int
     table: str
@@ -105,6 +114,12 @@ def chained(previous: bytes, table: str, boot: str, kind: Kind, seq: int, time: 
     return sha256(b"%b%b\n%b" % (previous, f"{table}\n{boot}\n{kind}\n{seq}\n{time}\n{mono_ns}".encode(), body)).digest()
 
 
+def holds(entry: Entry) -> bool:
+    """Whether the entry's own hash is right."""
+    digest = chained(entry.previous, entry.table, entry.boot, entry.kind, entry.seq, entry.time, entry.mono_ns, entry.body)
+    return digest == entry.hash
+
+
 def rows(records: list[Record], head: Head) -> tuple[list[Row], list[int], Head]:
     """The rows of these records after ``head``, the last position of each record, and the new head."""
     made: list[Row] = []
@@ -112,9 +127,11 @@ def rows(records: list[Record], head: Head) -> tuple[list[Row], list[int], Head]
     position, previous = head.position, head.hash
     for record in records:
         first = record.seq - len(record.events)
-        for offset, body in enumerate((record.given, *record.events)):
-            kind: Kind = "event" if offset else "input"
-            seq = first + offset
+        lines: list[tuple[Kind, int, bytes]] = [(kind, first, body) for kind, body in record.before]
+        if record.given is not None:
+            lines.append(("input", first, record.given))
+        lines += [("event", seq, body) for seq, body in enumerate(record.events, first + 1)]
+        for kind, seq, body in lines:
             digest = chained(previous, record.table, record.boot, kind, seq, record.time, record.mono_ns, body)
             position += 1
             made.append((position, record.table, record.boot, kind, seq, record.time, record.mono_ns, body, previous, digest))

@@ -12,10 +12,11 @@ from typing import Any
 
 import msgspec
 
+from controller.checkpoint import Checkpoint
 from controller.commands import COMMANDS, AnyCommand
 from controller.desk import Status
 from controller.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
-from controller.health import Checkpoint, Health
+from controller.health import Health
 from controller.orders import DeviceOrder, Recall, Reply
 from controller.retained import Alert, History, Info, State
 from controller.topics import Topics

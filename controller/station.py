@@ -11,19 +11,35 @@ from typing import Any
 import msgspec
 import structlog
 
+from controller.boot import Why, begun
 from controller.commands import AnyCommand
+from controller.confidential import Keeper, Opened, Unopened
 from controller.events import AnyEvent
 from controller.games.game import Rejected
 from controller.journal import Journal
-from controller.journal_schema import JournalFull, JournalUnusable, Record
+from controller.journal_schema import JournalFull, JournalUnusable, Kind, Record
 from controller.notation import read_event, write
 from controller.orders import Recall
 from controller.table import Table
 from controller.times import utc
-from devices.readings import AnyReading
+from controller.wire import Wire
+from devices.calls import AnyCall
+from devices.readings import AnyReading, Reading
 
 PATIENCE = 5.0
 """Seconds that a person waits for a command to be stored."""
+
+
+def remembered(journal: Journal, table: str, keeper: Keeper | None) -> bytes | None:
+    """What a table saved last. What cannot be unlocked comes as it is: the table then begins anew, and says so."""
+    saved = journal.last_saved(table)
+    if saved is None or keeper is None:
+        return saved
+    try:
+        return keeper.unlock(saved)
+    except Unopened as error:
+        structlog.get_logger().error("table cannot go on where it was", table=table, reason=str(error))
+        return saved
 
 
 class Station:
@@ -31,10 +47,16 @@ class Station:
 
     ``make`` gives the table as the journal knows it; it is called again where the table has run ahead of what could be
     stored. ``clock`` stamps what the station itself says. ``changed`` is called when there is something new to publish.
+    ``keeper`` is needed where cards lie face down. Raises ``ValueError`` where it is missing.
     """
 
     def __init__(
-        self, make: Callable[[], Table], journal: Journal, clock: Callable[[], float], changed: Callable[[], None]
+        self,
+        make: Callable[[], Table],
+        journal: Journal,
+        clock: Callable[[], float],
+        changed: Callable[[], None],
+        keeper: Keeper | None = None,
     ) -> None:
         self.clock = clock
         self.commits: deque[float] = deque(maxlen=1000)
@@ -47,10 +69,15 @@ class Station:
         self._since: deque[float] = deque()
         self._latest: asyncio.Future[int] | None = None
         self._overrun = False
+        self._wires: dict[str, Wire] = {}
         self.table = make()
+        if self.table.face_down and keeper is None:
+            raise ValueError(f"table {self.table.id}: cards lie face down, and there is no key to seal them with")
+        self._keeper = keeper if self.table.face_down else None
         self.retained = self.table.retained()
         """What the retained topics hold: nothing that is not stored."""
         self._log = structlog.get_logger().bind(table=self.table.id)
+        self._note_state("boot", remembered(journal, self.table.id, self._keeper))
         self.take(self.table.gap(clock()))
 
     @property
@@ -72,6 +99,21 @@ class Station:
                 self.lost += 1
             else:
                 self._step(reading)
+
+    def note(self, device: str, call: AnyCall) -> None:
+        """Keep what a device sent. It is stored with what it leads to, or by :meth:`flush`."""
+        self._wires.setdefault(device, Wire(device)).note(call)
+
+    def flush(self) -> None:
+        """Store what the devices sent that led to nothing."""
+        for wire in self._wires.values():
+            if not self._overrun and (body := wire.take()) is not None and self._note_entry("bytes", body) is None:
+                wire.lose()
+
+    def new_day(self) -> None:
+        """Store what the table knows, so that its day can be derived without the days before."""
+        if not self._overrun and self.table.sound:
+            self._note_state("day", self.table.saved())
 
     def halt(self, reason: str | None) -> None:
         """The journal cannot be written, or can be again: the table says so at once, which needs no disk."""
@@ -103,8 +145,10 @@ class Station:
 
     def _step(self, given: AnyReading | AnyCommand) -> asyncio.Future[int] | None:
         now, mono_ns = utc(time.time()), time.monotonic_ns()
-        events = self.table.take(given, now, mono_ns)
-        table = self.table
+        table, before = self.table, self.table.seq
+        confidential = table.confidential(given)
+        events = table.take(given, now, mono_ns)
+        wire = self._wires.get(given.device) if isinstance(given, Reading) else None
         try:
             stored = self._journal.append(
                 Record(
@@ -113,12 +157,19 @@ class Station:
                     seq=table.seq,
                     time=now,
                     mono_ns=mono_ns,
-                    given=write(given),
+                    given=self._sealed("input", before, now, write(given)) if confidential else write(given),
                     events=tuple(write(event) for event in events),
-                    saved=table.saved(),
+                    saved=self._locked(table.saved()),
+                    before=(
+                        (("bytes", self._sealed("bytes", before, now, sent)),)
+                        if wire is not None and (sent := wire.take()) is not None
+                        else ()
+                    ),
                 )
             )
         except (JournalFull, JournalUnusable) as error:
+            if wire is not None:
+                wire.lose()
             self._overrun = True
             self.lost += 1
             self._log.error("readings are being lost", reason=str(error))
@@ -145,7 +196,39 @@ class Station:
             self._overrun = False
             self.table = self._make()
             self.retained = self.table.retained()
+            self._note_state("lost", remembered(self._journal, self.table.id, self._keeper))
             self.take(self.table.gap(self.clock(), "the journal could not be written"))
         else:
             self.retained = self.table.retained()
         self._changed()
+
+    def _note_state(self, why: Why, saved: bytes | None) -> None:
+        self._note_entry("state", begun(why, saved))
+
+    def _note_entry(self, kind: Kind, body: bytes) -> asyncio.Future[int] | None:
+        """Store an entry that is no input. Nobody waits for it; None: it is not taken."""
+        table, now = self.table, utc(time.time())
+        record = Record(
+            table=table.id,
+            boot=table.boot,
+            seq=table.seq,
+            time=now,
+            mono_ns=time.monotonic_ns(),
+            before=((kind, self._sealed(kind, table.seq, now, body)),),
+        )
+        try:
+            stored = self._journal.append(record)
+        except (JournalFull, JournalUnusable):
+            return None
+        stored.add_done_callback(lambda future: future.cancelled() or future.exception())
+        return stored
+
+    def _sealed(self, kind: Kind, seq: int, now: str, body: bytes) -> bytes:
+        """The body of an entry. Where cards lie face down, only surveillance can read it."""
+        if self._keeper is None:
+            return body
+        return self._keeper.seal(Opened(self.table.id, self.table.boot, seq, now, kind, msgspec.Raw(body)))
+
+    def _locked(self, saved: bytes) -> bytes:
+        """What the table remembers. Where cards lie face down, only this daemon can read it."""
+        return saved if self._keeper is None else self._keeper.lock(saved)

@@ -11,12 +11,11 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
-from functools import partial
-
 import msgspec
 import structlog
 from structlog.typing import FilteringBoundLogger
 
+from devices.calls import AnyCall, Heard, Lost, Opened, matters, steps
 from devices.codec import Codec, Counters
 from devices.links import Link, LinkFailed, RecordedLink, WriteTimedOut, open_link
 from devices.reader import Arrived, Ended, Reader
@@ -53,7 +52,8 @@ class Health(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Device:
     """One device. ``take`` is called in the event loop with what it says; ``clock`` gives seconds that never go back.
 
-    ``recorder``: where its bytes are kept; the device closes it at the end of :meth:`run`.
+    ``recorder``: where its bytes are kept; the device closes it at the end of :meth:`run`. ``note`` is given every call to the
+    watch that matters, before ``take`` is given what came of it.
     """
 
     def __init__(
@@ -67,12 +67,14 @@ class Device:
         clock: Callable[[], float] = time.monotonic,
         recorder: RecordingWriter | None = None,
         commands_enabled: bool = False,
+        note: Callable[[AnyCall], None] = lambda _: None,
         log: FilteringBoundLogger | None = None,
     ) -> None:
         self.id = id
         self._url = url
         self._codec = codec
         self._take = take
+        self._note = note
         self._clock = clock
         self._recorder = recorder
         self._recording = recorder is not None
@@ -97,7 +99,7 @@ class Device:
                     self._log.exception("defect of the supervisor")
                     now, reason = self._clock(), f"{type(error).__name__}: {error}"
                 self._error = reason
-                self._follow(partial(self._watch.tick, now), partial(self._watch.lost, now, reason))
+                self._tell(Lost(now, reason))
                 self._failures += 1
                 await asyncio.sleep(pause(self._failures, random.random()))  # noqa: S311  no secret
         finally:
@@ -141,12 +143,12 @@ class Device:
         try:
             while not isinstance(event := await reader.next(), Ended):
                 if isinstance(event, Arrived):
-                    self._follow(partial(self._watch.tick, event.at), partial(self._watch.feed, event.data, event.at))
+                    self._tell(Heard(event.at, escape(event.data)))
                     await asyncio.sleep(0)  # a flood has to leave room for everybody else
                 else:
                     self._facts = event.facts
                     self._opened += 1
-                    self._watch.opened(event.at)
+                    self._tell(Opened(event.at))
                     tasks = self._start_writing(reader)
             return event.at, event.reason
         finally:
@@ -174,9 +176,12 @@ class Device:
             self._error = failure
             self._log.error("recording fails", reason=failure)
 
-    def _follow(self, *steps: Callable[[], list[AnyReading]]) -> None:
-        """Take steps of the watch one after the other, whatever the codec does in one of them."""
-        for step in steps:
+    def _tell(self, call: AnyCall) -> None:
+        """Tell the watch, and take what it says step by step, whatever the codec does in one of them."""
+        if not matters(self._watch, call):
+            return
+        self._note(call)
+        for step in steps(self._watch, call):
             try:
                 readings = step()
             except CodecDefect as defect:

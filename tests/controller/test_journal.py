@@ -15,6 +15,7 @@ import pytest
 from controller.journal import Journal
 from controller.journal_reader import JournalReader
 from controller.journal_schema import JournalFull, JournalUnusable, Row
+from controller.journal_store import Store
 from tests.controller.records import record
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -181,35 +182,35 @@ async def test_too_much_in_memory_is_refused(path: Path) -> None:
 
 async def test_a_file_that_was_changed_while_open_is_not_added_to(path: Path) -> None:
     changes: asyncio.Queue[str | None] = asyncio.Queue()
-    journal = Journal(path, changes.put_nowait)
-    await journal.append(record(1))
-    with broken_by(path, "DELETE FROM entry WHERE position = 3") as other:
-        other.execute("CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END")
-        stored = journal.append(record(2))
-        assert await changes.get() == f"{path}: no room"
-        assert "no longer holds what was stored" in str(await changes.get())
-        other.execute("DROP TRIGGER full")
-    await asyncio.to_thread(journal.close)
-    with pytest.raises(JournalUnusable):
-        await stored
+    with closing(Journal(path, changes.put_nowait)) as journal:
+        await journal.append(record(1))
+        with broken_by(path, "DELETE FROM entry WHERE position = 3") as other:
+            other.execute("CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END")
+            stored = journal.append(record(2))
+            assert await changes.get() == f"{path}: no room"
+            assert "no longer holds what was stored" in str(await changes.get())
+            aside = await stored, journal.set_aside
+        assert aside[1] is not None
+        assert aside[1].exists()
 
 
-async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(path: Path) -> None:
-    class Unsaid(Journal):
-        """Its first commit of several records succeeds, but the disk does not say so."""
+async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = 0
 
-        failures = 0
+    def unsaid(store: Store, made: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]) -> None:
+        """The first commit of several records succeeds, but the disk does not say so."""
+        nonlocal failures
+        commit(store, made, saved, moves)
+        if len(made) > 3 and not failures:
+            failures += 1
+            raise OSError("no answer")
 
-        def _commit(self, made: list[Row], saved: list[tuple[str, bytes, int]]) -> None:
-            super()._commit(made, saved)
-            if len(made) > 3 and not self.failures:
-                self.failures += 1
-                raise OSError("no answer")
-
-    with closing(Unsaid(path)) as journal:
+    commit = Store.commit
+    monkeypatch.setattr(Store, "commit", unsaid)
+    with closing(Journal(path)) as journal:
         await journal.append(record(1))
         assert await asyncio.gather(*(journal.append(record(n)) for n in (2, 3))) == [6, 9]
-        assert journal.failures == 1
+        assert failures == 1
         assert [e.seq for e in journal.events_after(0, 100)] == [1, 2, 3, 4, 5, 6]
 
 

@@ -97,7 +97,7 @@ async def test_a_journal_that_stores_nothing_is_found_out(tmp_path: Path, monkey
         await made.idle()
         assert physician.stuck() is None
         report = physician.report()
-        assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 1, 0)
+        assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 2, 0)
 
 
 async def test_a_command_that_the_journal_cannot_take_is_refused(tmp_path: Path) -> None:

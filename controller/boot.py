@@ -1,0 +1,94 @@
+"""What the journal keeps so that everything can be derived again: how the daemon was set up, and with what a table began."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from typing import Any, Literal
+
+import msgspec
+
+from controller.configuration import Configuration
+
+Why = Literal["boot", "lost", "day", "aside"]
+"""``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is stored; ``day``: a day began,
+nothing changes; ``aside``: the file before had to be set aside while the daemon ran."""
+
+
+class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What decides how the bytes of a device are read."""
+
+    id: str
+    driver: str
+    stale_after: float
+    options: dict[str, Any] = {}
+
+
+class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What decides what a table makes of its inputs."""
+
+    id: str
+    game: str
+    decree: str
+    simulated: bool = False
+    speed: float = 1.0
+    settings: dict[str, Any] = {}
+    devices: tuple[DeviceSetup, ...] = ()
+
+
+class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in hexadecimal; null: none could be
+    used. ``continues``: no start of the daemon, but of a new file while it ran.
+    """
+
+    software: str
+    python: str
+    site: str
+    node: str
+    key: str | None
+    tables: tuple[TableSetup, ...]
+    continues: bool = False
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of the kind ``state``: with what a table went on; null: it began afresh."""
+
+    why: Why
+    saved: msgspec.Raw | None
+
+
+def boot(configuration: Configuration, key: str | None) -> bytes:
+    """The body of a ``boot`` entry: what this run of the daemon is set up with."""
+    made = Boot(
+        software=f"novamas {version('novamas')}",
+        python=platform.python_version(),
+        site=configuration.site.id,
+        node=configuration.site.node,
+        key=key,
+        tables=tuple(
+            TableSetup(
+                id=table.id,
+                game=table.game,
+                decree=table.decree,
+                simulated=table.simulated,
+                speed=table.speed,
+                settings=table.settings,
+                devices=tuple(
+                    DeviceSetup(id=device.id, driver=device.driver, stale_after=device.stale_after, options=device.options)
+                    for device in table.device
+                ),
+            )
+            for table in configuration.table
+        ),
+    )
+    return msgspec.json.encode(made)
+
+
+def begun(why: Why, saved: bytes | None) -> bytes:
+    """The body of a ``state`` entry."""
+    return msgspec.json.encode(Begun(why=why, saved=None if saved is None else msgspec.Raw(saved)))
+
+
+def continued(body: bytes) -> bytes:
+    """The ``boot`` entry of a file that goes on for another."""
+    return msgspec.json.encode(msgspec.structs.replace(msgspec.json.decode(body, type=Boot), continues=True))

@@ -1,0 +1,121 @@
+"""Checkpoints: the end of the journal's chain, signed, so that whoever keeps one can see if the journal was cut or rewritten.
+
+The Ed25519 signature is over seven lines, each ended by a newline: ``novamas checkpoint 1``, the journal's id, the position,
+the hash, the time, the boot and the public key. Keys, hashes and signatures are written in hexadecimal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import msgspec
+from nacl.exceptions import CryptoError
+from nacl.signing import SigningKey, VerifyKey
+
+from controller.journal_schema import Head
+
+
+class KeyUnusable(Exception):
+    """The signing key cannot be used. The message names the file and says what to do; never what is in it."""
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """Topic ``checkpoint``, the last line of each sealed segment, and the file ``<journal>.checkpoint``: the chain of
+    ``journal`` has ``position`` entries, the last of which has this ``hash``. ``key`` and ``signature`` are null where the key
+    could not be used.
+    """
+
+    journal: str
+    boot: str
+    time: str
+    position: int
+    hash: str
+    key: str | None = None
+    signature: str | None = None
+
+
+def key_path(journal: Path) -> Path:
+    """Where the signing key of a journal is, if no credential holds it."""
+    return journal.with_name(f"{journal.name}.key")
+
+
+def load_key(path: Path) -> SigningKey:
+    """The key in that file; 64 hexadecimal digits. Raises :class:`KeyUnusable`."""
+    try:
+        text = path.read_text(encoding="ascii").strip()
+        return SigningKey(bytes.fromhex(text))
+    except OSError as error:
+        raise KeyUnusable(f"{path}: {error.strerror}; the daemon must be able to read its signing key") from None
+    except (ValueError, TypeError, CryptoError):
+        raise KeyUnusable(f"{path}: not a signing key (64 hexadecimal digits); put the right file back") from None
+
+
+def make_key(path: Path) -> SigningKey:
+    """A new key, in a file that only its owner may read. Raises :class:`KeyUnusable`."""
+    key = SigningKey.generate()
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
+            file.write(key.encode().hex().encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            if path.stat().st_size == 0:
+                path.unlink()  # half made is worse than none
+        raise KeyUnusable(f"{path}: {error.strerror}; the signing key could not be made") from None
+    return key
+
+
+def public(key: SigningKey) -> str:
+    """The public key, in hexadecimal."""
+    return key.verify_key.encode().hex()
+
+
+def sign(key: SigningKey | None, journal: str, boot: str, time: str, head: Head) -> Checkpoint:
+    """A checkpoint of that head, signed if there is a key."""
+    bare = Checkpoint(journal=journal, boot=boot, time=time, position=head.position, hash=head.hash.hex())
+    if key is None:
+        return bare
+    named = msgspec.structs.replace(bare, key=public(key))
+    return msgspec.structs.replace(named, signature=key.sign(_text(named)).signature.hex())
+
+
+def flaw(checkpoint: Checkpoint, keys: frozenset[str]) -> str | None:
+    """What is wrong with the signature; None: it was made with one of these public keys."""
+    if checkpoint.key is None or checkpoint.signature is None:
+        return "it is not signed"
+    if checkpoint.key not in keys:
+        return f"it is signed with the key {checkpoint.key[:16]}..., which is not the one to trust"
+    try:
+        VerifyKey(bytes.fromhex(checkpoint.key)).verify(_text(checkpoint), bytes.fromhex(checkpoint.signature))
+    except (CryptoError, ValueError, TypeError):
+        return "its signature does not hold"
+    return None
+
+
+def keep(checkpoint: Checkpoint, journal: Path) -> None:
+    """Write the file ``<journal>.checkpoint``. Raises ``OSError``."""
+    path = checkpoint_path(journal)
+    part = path.with_name(f"{path.name}.part")
+    part.write_bytes(msgspec.json.encode(checkpoint) + b"\n")
+    part.replace(path)
+
+
+def kept(journal: Path) -> Checkpoint | None:
+    """What :func:`keep` wrote last; None if there is nothing that can be read."""
+    try:
+        return msgspec.json.decode(checkpoint_path(journal).read_bytes(), type=Checkpoint)
+    except (OSError, ValueError):
+        return None
+
+
+def checkpoint_path(journal: Path) -> Path:
+    """The file that holds the latest checkpoint."""
+    return journal.with_name(f"{journal.name}.checkpoint")
+
+
+def _text(checkpoint: Checkpoint) -> bytes:
+    parts = (checkpoint.journal, checkpoint.position, checkpoint.hash, checkpoint.time, checkpoint.boot, checkpoint.key)
+    return "".join(f"{part}\n" for part in ("novamas checkpoint 1", *parts)).encode()

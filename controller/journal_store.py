@@ -1,0 +1,228 @@
+"""The writing side of the journal's file: one commit at a time; set aside and gone on from when it is damaged while in use.
+
+Used by one thread. A commit either is on the disk when it returns, or raises and may be tried again with the same records.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+import msgspec
+
+from controller.boot import begun, continued
+from controller.journal_file import connect, move_aside, open_checked, open_or_begin
+from controller.journal_reader import JournalReader
+from controller.journal_schema import (
+    Entry,
+    Head,
+    JournalLost,
+    JournalUnusable,
+    Record,
+    Row,
+    holds,
+    is_damage,
+    rows,
+)
+from controller.times import utc
+
+CUT = 500
+"""Entries that are removed at one time, so that nobody waits for it."""
+SALVAGED = 10_000
+"""Events that nobody has heard yet, taken over at most from a damaged file."""
+
+_ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_SAVED = "INSERT INTO saved VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state, position = excluded.position"
+_CURSOR = "INSERT INTO cursor VALUES (?, ?) ON CONFLICT DO UPDATE SET position = excluded.position"
+_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+
+
+class Anew(msgspec.Struct, frozen=True):
+    """The file was damaged and is now ``aside``; ``unheard``: its events past the cursor, as far as they could be read.
+    ``reader`` reads the file that goes on for it.
+    """
+
+    aside: Path
+    unheard: list[Entry]
+    reader: JournalReader
+
+
+class Store:
+    """Open, or begin, the file. ``set_aside``: where a damaged one was put. Raises :class:`JournalUnusable`.
+
+    ``head``: the end of the chain. ``anew``: another file has taken the place of this one; whoever reads must open it again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.anew: Anew | None = None
+        self._connection: sqlite3.Connection | None
+        self._connection, self.set_aside = open_or_begin(path)
+        self._inode = _inode(path)
+        with closing(JournalReader(path)) as reader:
+            self._genesis, self.head, self._cursors = reader.genesis(), reader.head(), reader.cursors()
+        self._boot: Record | None = None
+        self._states: dict[str, Record] = {}
+        self._leaving: tuple[Path, list[Entry]] | None = None  # the file is set aside, and the new one is not yet whole
+
+    def write(self, records: list[Record], moves: dict[str, int]) -> list[int]:
+        """Commit records and cursors. Gives the last position of each record. Raises whatever went wrong."""
+        made, ends, head = rows(records, self.head)
+        there = False
+        if self._connection is None:
+            genesis = self._genesis
+            there = self._reopen(head)
+            if self._genesis is not genesis:
+                made, ends, head = rows(records, self.head)
+        if not there:
+            self.commit(made, _saved(records, ends), moves)
+        self.head = head
+        self._cursors.update(moves)
+        for record in records:
+            if record.saved is not None:
+                self._states[record.table] = record
+            elif record.before and record.before[0][0] == "boot":
+                self._boot = record
+        return ends
+
+    def commit(self, made: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]) -> None:
+        """One transaction."""
+        assert self._connection is not None
+        if self._inode != _inode(self.path):
+            raise JournalLost("the file was removed, or another was put in its place")
+        execute, many = self._connection.execute, self._connection.executemany
+        execute("BEGIN IMMEDIATE")
+        many(_ENTRY, made)
+        many(_SAVED, saved)
+        many(_CURSOR, list(moves.items()))
+        execute("COMMIT")
+
+    def failed(self, error: Exception) -> bool:
+        """After an error: close the file, and if it is damaged, set it aside. Gives whether to try again at once."""
+        self.close()
+        if self._leaving is not None or not (is_damage(error) or isinstance(error, JournalLost)):
+            return False
+        unheard: list[Entry] = []
+        with suppress(Exception), closing(JournalReader(self.path)) as old:
+            found = old.events_after(self._cursors.get("mqtt", 0), SALVAGED)
+            unheard += [entry for entry in found if entry.position <= self.head.position and holds(entry)]
+        try:
+            aside = move_aside(self.path)
+        except JournalUnusable:
+            return False
+        self._leaving = aside, unheard
+        return True
+
+    def examine(self) -> None:
+        """Something could not be read: raises if the file is damaged."""
+        if self._connection is not None:
+            found = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise JournalLost(found)
+
+    def remove(self, through: int) -> bool:
+        """Remove a few entries up to there, which are in segments; never the last one. Gives whether there are more."""
+        if self._connection is None:
+            return False
+        execute = self._connection.execute
+        try:
+            first = execute("SELECT position FROM entry ORDER BY position LIMIT 1").fetchone()
+            if first is None:
+                return False
+            end = min(through, self.head.position - 1)
+            last = min(end, first[0] + CUT)
+            row = execute("SELECT hash FROM entry WHERE position = ?", (last,)).fetchone()
+            if row is None:
+                return False
+            execute("BEGIN IMMEDIATE")
+            execute("DELETE FROM entry WHERE position <= ?", (last,))
+            self._connection.executemany(_META, [("cut", str(last)), ("cut_hash", row[0].hex())])
+            execute("COMMIT")
+        except sqlite3.Error:  # whoever asked will ask again
+            self.close()
+            return False
+        return bool(last < end)
+
+    def move_log(self) -> None:
+        """Move the log into the database. The log keeps what could not be moved."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    def close(self) -> None:
+        """Let go of the file; the next commit opens it again."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _reopen(self, expected: Head) -> bool:
+        """After a failure the file is read afresh, because what the disk took of the failed commit is not known.
+
+        Gives whether all of it is there.
+        """
+        if self._leaving is not None:
+            self._begin(*self._leaving)
+            return False
+        if self._inode != _inode(self.path):
+            raise JournalLost("the file was removed, or another was put in its place")
+        connection = connect(self.path)
+        try:
+            row = connection.execute("SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1").fetchone()
+            found = Head(*row) if row else self._genesis
+            if there := found == expected != self.head:
+                # All of it is there, but perhaps only in the page cache: move it into the database, which is synced anew.
+                busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                if busy:
+                    raise JournalUnusable("the log cannot be moved into the database")
+            elif found != self.head:
+                raise JournalLost("the file no longer holds what was stored")
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return there
+
+    def _begin(self, aside: Path, unheard: list[Entry]) -> None:
+        """Begin the new file at the next position: with how the daemon is set up, and what each table knows."""
+        self._connection = open_checked(self.path, self.head.position)
+        self._inode = _inode(self.path)
+        reader = JournalReader(self.path)
+        genesis, found = reader.genesis(), reader.head()
+        opening = _opening(self._boot, self._states)
+        made, ends, head = rows(opening, genesis)
+        if found == genesis:
+            self.commit(made, _saved(opening, ends), self._cursors)
+            found = head
+        self._genesis, self.head, self._leaving = genesis, found, None
+        self.anew = Anew(aside, unheard, reader)
+
+
+def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int]]:
+    """What the tables know after these records: the last of each."""
+    latest = {
+        record.table: (record.table, record.saved, end)
+        for record, end in zip(records, ends, strict=True)
+        if record.saved is not None
+    }
+    return list(latest.values())
+
+
+def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
+    """What a file begins with that goes on for another."""
+    now, mono_ns = utc(time.time()), time.monotonic_ns()
+    replace = msgspec.structs.replace
+    opening = [] if boot is None else [replace(boot, before=(("boot", continued(boot.before[0][1])),), time=now, mono_ns=mono_ns)]
+    return opening + [
+        replace(last, given=None, events=(), before=(("state", begun("aside", last.saved)),), time=now, mono_ns=mono_ns)
+        for last in states.values()
+    ]
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,97 @@
+"""The notary: holds the signing key, signs checkpoints, and says what is wrong with the key. The tables never wait for it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from nacl.signing import SigningKey
+
+from controller.checkpoint import Checkpoint, KeyUnusable, keep, kept, key_path, load_key, make_key, public, sign
+from controller.journal_schema import Head
+from controller.times import utc
+
+
+class Notary:
+    """Signs for one journal. ``trouble``: why checkpoints are not signed at present, or None; it is looked for anew each time.
+
+    ``changed``: the key that signed before is not the one that signs now; stays for as long as the daemon runs.
+    ``cut``: the journal lacks entries that were signed for before; stays too. ``not_kept``: why the latest checkpoint is not in
+    its file.
+    """
+
+    def __init__(self, journal: Path, boot: str, credential: str | None = None) -> None:
+        self.trouble: str | None = None
+        self.changed: str | None = None
+        self.cut: str | None = None
+        self.not_kept: str | None = None
+        self._journal = journal
+        self._boot = boot
+        self._credential = credential
+        self._key: SigningKey | None = None
+        before = kept(journal)
+        self._known = before.key if before is not None else None
+        self._before = before
+        self._load()
+
+    @property
+    def key(self) -> str | None:
+        """The public key, if it can be used."""
+        return None if self._key is None else public(self._key)
+
+    @property
+    def signer(self) -> SigningKey | None:
+        """The key itself, to seal with."""
+        return self._key
+
+    def look_for_cut(self, journal: str, head: Head, hash_at: Callable[[int], bytes | None]) -> None:
+        """Hold the file as it was opened against the last checkpoint; ``hash_at(position)``: that of an entry, if it is there."""
+        before = self._before
+        if before is None or before.journal != journal:
+            return
+        if before.position > head.position:
+            self.cut = (
+                f"{self._journal} ends with entry {head.position}, but had {before.position} at {before.time}: entries are missing;"
+                " ask the subscribers' archives for them, and keep the file"
+            )
+        elif (found := hash_at(before.position)) is not None and found.hex() != before.hash:
+            self.cut = f"{self._journal}: entry {before.position} is not the one that was signed for at {before.time}"
+
+    def checkpoint(self, journal: str, head: Head) -> Checkpoint:
+        """A checkpoint of that head. Also kept beside the journal, where it can be."""
+        self._load()
+        made = sign(self._key, journal, self._boot, utc(time.time()), head)
+        try:
+            keep(made, self._journal)
+        except OSError as error:
+            self.not_kept = f"the latest checkpoint cannot be kept: {error.filename or self._journal}: {error.strerror}"
+        else:
+            self.not_kept = None
+        return made
+
+    def path(self) -> Path:
+        """The file of the key. Raises :class:`KeyUnusable`."""
+        if self._credential is None:
+            return key_path(self._journal)
+        directory = os.environ.get("CREDENTIALS_DIRECTORY")
+        if directory is None:
+            raise KeyUnusable(f"journal.key_credential {self._credential!r}: no LoadCredential= in the unit")
+        return Path(directory, self._credential)
+
+    def _load(self) -> None:
+        if self._key is not None:
+            return
+        try:
+            path = self.path()
+            self._key = make_key(path) if self._credential is None and not path.exists() else load_key(path)
+        except (KeyUnusable, OSError) as error:
+            self.trouble = str(error)
+            return
+        self.trouble = None
+        if self._known is not None and self._known != public(self._key):
+            self.changed = (
+                f"checkpoints were signed with the key {self._known}, and are from now on with {public(self._key)}: put the old key"
+                f" back as {path}, or tell everybody who verifies"
+            )

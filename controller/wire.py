@@ -1,0 +1,55 @@
+"""What the devices of one table sent and the journal does not hold yet: the ``bytes`` entries.
+
+They are stored with the reading that they led to, or by themselves once a minute; nothing waits for them.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from devices.calls import AnyCall, Heard, Missed
+
+PERIOD = 60.0
+"""Seconds after which bytes are stored that led to no reading."""
+MOST = 262_144
+"""Characters that are kept of one device between two entries: no serial line sends so much in a minute."""
+
+
+class Calls(msgspec.Struct, frozen=True):
+    """An entry of the kind ``bytes``: the calls to one device's watch since the entry before."""
+
+    device: str
+    calls: list[AnyCall]
+
+
+class Wire:
+    """The calls to one device's watch that wait to be stored, in order and bounded."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+        self._calls: list[AnyCall] = []
+        self._size = 0
+        self._missed = 0
+        self._latest = 0.0
+
+    def note(self, call: AnyCall) -> None:
+        """Keep a call; if too many wait, only count its bytes."""
+        self._latest = call.at
+        size = len(call.data) if isinstance(call, Heard) else 64
+        if self._missed or self._size + size > MOST:
+            self._missed += size
+            return
+        self._calls.append(call)
+        self._size += size
+
+    def take(self) -> bytes | None:
+        """The body of the next entry, or None if nothing waits."""
+        calls, missed = self._calls, self._missed
+        self._calls, self._size, self._missed = [], 0, 0
+        if missed:
+            calls.append(Missed(self._latest, missed))
+        return msgspec.json.encode(Calls(self._device, calls)) if calls else None
+
+    def lose(self) -> None:
+        """What was taken could not be stored."""
+        self._missed = max(self._missed, 1)
