@@ -49,11 +49,12 @@ class Unopened(ValueError):
 
 
 class Keeper:
-    """Seals for surveillance, and locks what the daemon itself has to read again."""
+    """Seals for surveillance, and locks what the daemon itself has to read again. ``where``: where the secret is kept."""
 
-    def __init__(self, surveillance: PublicKey, secret: bytes) -> None:
+    def __init__(self, surveillance: PublicKey, secret: bytes, where: str = "memory") -> None:
         self._box = SealedBox(surveillance)
         self._lock = SecretBox(secret)
+        self._where = where
 
     def seal(self, entry: Opened) -> bytes:
         """The body to store in place of the entry's own."""
@@ -70,7 +71,7 @@ class Keeper:
         try:
             return self._lock.decrypt(base64.b64decode(msgspec.json.decode(body, type=_Locked).locked, validate=True))
         except (CryptoError, ValueError):
-            raise Unopened("it was locked with another key, or it is damaged") from None
+            raise Unopened(f"what was saved was locked with another key than that in {self._where}, or is damaged") from None
 
 
 def is_sealed(body: bytes) -> bool:

@@ -9,6 +9,7 @@ import structlog
 
 from controller.connection import Incoming, Message
 from controller.games.game import Rejected
+from controller.journal_schema import JournalUnusable
 from controller.orders import DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
 from controller.retained import Alert
 from controller.station import Station
@@ -61,10 +62,10 @@ class Desk:
         places = self._places.items()
         return [topic for id, p in places for topic in (p.topics.command(id), p.topics.table(id, "alert/+"))]  # noqa: A001
 
-    def event_topic(self, table: str) -> str:
-        """Where the events of a table go."""
+    def topic(self, table: str, leaf: str) -> str:
+        """A topic of a table: ``event``, ``sealed``."""
         place = self._places.get(table)
-        return (self._topics if place is None else place.topics).table(table, "event")
+        return (self._topics if place is None else place.topics).table(table, leaf)
 
     def retained(self) -> dict[str, bytes | None]:
         """Every retained topic but ``status``, and what it holds; None: nothing any more."""
@@ -108,7 +109,7 @@ class Desk:
                 reply = Reply(id=sender.id, ok=True)
         except Unreadable as bad:
             sender, reply = bad.sender, Reply(id=bad.sender.id, ok=False, error=str(bad))
-        except Rejected as no:
+        except (Rejected, JournalUnusable) as no:
             reply = Reply(id=sender.id, ok=False, error=str(no))
         if reply.ok:
             self.followed += 1

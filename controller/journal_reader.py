@@ -7,6 +7,9 @@ from pathlib import Path
 
 from controller.journal_schema import Entry, Head, chained, connect_reading, genesis
 
+_PUBLISHED = "(kind = 'event' OR (kind = 'input' AND substr(body, 1, 10) = CAST('{\"sealed\":' AS BLOB)))"
+"""Events, and the inputs that surveillance alone can open."""
+
 _COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLOB), previous, hash"
 
 
@@ -64,9 +67,10 @@ class JournalReader:
         return int(row[0]) - 1 if row else None
 
     def last_event(self, through: int) -> int:
-        """The position of the last event up to that position; 0 if there is none."""
+        """The position of the last entry to publish up to that position; 0 if there is none."""
         row = self._connection.execute(
-            "SELECT position FROM entry WHERE position <= ? AND kind = 'event' ORDER BY position DESC LIMIT 1", (through,)
+            f"SELECT position FROM entry WHERE position <= ? AND {_PUBLISHED} ORDER BY position DESC LIMIT 1",  # noqa: S608 - our own
+            (through,),
         ).fetchone()
         return int(row[0]) if row else 0
 
@@ -79,11 +83,11 @@ class JournalReader:
             yield Entry(*row)
 
     def events_after(self, position: int, limit: int) -> list[Entry]:
-        """The next events, of all tables, in the order in which they were committed."""
+        """The next entries to publish, of all tables, in the order in which they were committed: events, and sealed inputs."""
         return [
             Entry(*row)
             for row in self._connection.execute(
-                f"SELECT {_COLUMNS} FROM entry WHERE position > ? AND kind = 'event' ORDER BY position LIMIT ?",  # noqa: S608
+                f"SELECT {_COLUMNS} FROM entry WHERE position > ? AND {_PUBLISHED} ORDER BY position LIMIT ?",  # noqa: S608
                 (position, limit),
             )
         ]

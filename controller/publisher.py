@@ -20,7 +20,7 @@ from controller.configuration import Broker
 from controller.connection import Connection, Disconnected, Incoming, Message, Unusable, refuses_us, taken_over, told
 from controller.desk import Desk
 from controller.journal import Journal
-from controller.journal_schema import Entry
+from controller.journal_schema import Entry, JournalUnusable
 from controller.notation import read_event, write
 from controller.retained import Alert
 from controller.times import utc
@@ -31,6 +31,8 @@ SHORTEST, LONGEST = 0.25, 15.0
 """Seconds between two attempts to connect; doubled each time, with a jitter."""
 SHORTEST_REFUSED, LONGEST_REFUSED = 2.0, 60.0
 """The same, where the broker refuses us: nobody wants a locked account or a full log."""
+UNREADABLE = 1.0
+"""Seconds until the journal is asked again that could not be read."""
 TWIN, SUSPICIOUS = "broker-client-id", 3
 """The alert that another client has our client id; cleared when a connection has lasted. Not every broker says so: it is
 suspected where so many connections in a row were taken, and lost soon after.
@@ -183,11 +185,16 @@ class Publisher:
         """Publish what comes, until the end. What lies up to the position ``backlog`` is old."""
         while True:
             self._wake.clear()
-            while events := self._events():
-                await self._deliver(connection, [self._message(event, historical=event.position <= backlog) for event in events])
-                self.position = events[-1].position
-                self._outbox.move_cursor(self.position)
-                self.standing.published += len(events)
+            try:
+                while events := self._events():
+                    messages = [self._message(event, historical=event.position <= backlog) for event in events]
+                    await self._deliver(connection, messages)
+                    self.position = events[-1].position
+                    self._outbox.move_cursor(self.position)
+                    self.standing.published += len(events)
+            except JournalUnusable as error:  # the journal looks whether it is damaged, and goes on in another file
+                self._log.error("events cannot be read", reason=str(error))
+                asyncio.get_running_loop().call_later(UNREADABLE, self.wake)
             await self._refresh(connection)
             if self._end.is_set():
                 await self._deliver(connection, [self._desk.status(online=False)])
@@ -222,12 +229,14 @@ class Publisher:
 
     def _message(self, event: Entry, *, historical: bool) -> Message:
         body = event.body
+        if event.kind != "event":
+            return Message(self._desk.topic(event.table, "sealed"), body)
         if historical:
             try:
                 body = write(msgspec.structs.replace(read_event(body), historical=True))
             except ValueError as error:  # of another release: better as it is than not at all
                 self._log.error("event not marked historical", position=event.position, reason=str(error))
-        return Message(self._desk.event_topic(event.table), body)
+        return Message(self._desk.topic(event.table, "event"), body)
 
 
 def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
