@@ -1,4 +1,7 @@
-"""``python -m simulators wheel --protocol cammegh-ss2 --pty``: a simulated device on a pseudo-terminal or a TCP port."""
+"""``python -m simulators wheel --protocol cammegh-ss2 --pty``: a simulated device on a pseudo-terminal or a TCP port.
+
+``shoe`` has the protocols ``angel-eye`` and ``bee-tek``; both deal punto y banca.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,16 @@ import signal
 import sys
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 from simulators.device import Device
-from simulators.faults import FAULTS, Switch, read_scheduled
+from simulators.faults import FAULTS, Fault, Switch, faults_of, read_scheduled
 from simulators.line import Line
 from simulators.pty import Pty
 from simulators.serve import Port, Server, tell
+from simulators.shoe.angel_eye import AngelEyeShoe
+from simulators.shoe.baccarat import CARDS
+from simulators.shoe.bee_tek import BeeTekShoe
 from simulators.tcp import Tcp
 from simulators.told import Told
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
@@ -30,7 +37,34 @@ def _cammegh_ss2(arguments: argparse.Namespace) -> Device:
     )
 
 
-WHEELS: dict[str, Callable[[argparse.Namespace], Device]] = {"cammegh-ss2": _cammegh_ss2}
+def _angel_eye(arguments: argparse.Namespace) -> Device:
+    return AngelEyeShoe(**_shoe(arguments))
+
+
+def _bee_tek(arguments: argparse.Namespace) -> Device:
+    return BeeTekShoe(**_shoe(arguments), suit_first=arguments.suit_first)
+
+
+def _shoe(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "seed": arguments.seed,
+        "decks": arguments.decks,
+        "cut": arguments.cut,
+        "games_per_hour": arguments.games_per_hour,
+        "burn": not arguments.no_burn,
+        "cards": arguments.cards,
+    }
+
+
+DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], Device]]] = {
+    "wheel": {"cammegh-ss2": _cammegh_ss2},
+    "shoe": {"angel-eye": _angel_eye, "bee-tek": _bee_tek},
+}
+"""Kind -> protocol -> the model. The first protocol is the one where none is given."""
+
+
+def _of(fault: Fault) -> str:
+    return f" [{', '.join(fault.of)}]" if fault.of else ""
 
 
 def _positive(text: str) -> float:
@@ -58,6 +92,13 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in text.split(","))
 
 
+def _cards(text: str) -> tuple[str, ...]:
+    cards = tuple(text.split(","))
+    if wrong := [card for card in cards if card not in CARDS]:
+        raise argparse.ArgumentTypeError(f"{wrong[0]} is no card: write rank and suit, as in 7h,Ts,Ad")
+    return cards
+
+
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
@@ -66,15 +107,15 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    faults = "\n".join(f"  {name:<19} {fault.does}" for name, fault in FAULTS.items())
+    faults = "\n".join(f"  {name:<19} {fault.does}{_of(fault)}" for name, fault in FAULTS.items())
     parser = argparse.ArgumentParser(
         prog="python -m simulators",
         description="A simulated device, served as the real one would be.",
         epilog=f"faults, on standard input as 'NAME SECONDS' or 'NAME xTIMES', or with --fault:\n{faults}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("kind", choices=("wheel",))
-    parser.add_argument("--protocol", choices=tuple(WHEELS), default="cammegh-ss2")
+    parser.add_argument("kind", choices=tuple(DEVICES))
+    parser.add_argument("--protocol", help=f"one of {', '.join(name for names in DEVICES.values() for name in names)}")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--pty", action="store_true", help="serve on a pseudo-terminal (this is the default)")
     where.add_argument("--tcp", type=_address, metavar="HOST:PORT", help="serve on a TCP port instead; port 0 takes a free one")
@@ -90,6 +131,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--games-per-hour", type=_count, default=60)
     parser.add_argument("--numbers", type=_numbers, default=(), metavar="N,N,...", help="the first winning pockets")
+    parser.add_argument("--decks", type=_count, default=6, help="in the shoe")
+    parser.add_argument("--cut", type=_count, default=52, help="cards behind the cut card of the shoe")
+    parser.add_argument("--no-burn", action="store_true", help="no cards are burned when the shoe is new")
+    parser.add_argument("--cards", type=_cards, default=(), metavar="7h,Ts,...", help="the first cards of the first shoe")
+    parser.add_argument("--suit-first", action="store_true", help="the Bee-Tek shoe says S4 and H10 for 4S and TH")
     parser.add_argument("--unattended", action="store_true", help="nobody restarts a wheel that has stopped itself")
     parser.add_argument(
         "--fault", type=_scheduled, action="append", default=[], metavar="SECONDS:NAME=VALUE", help="a fault at its time"
@@ -107,12 +153,12 @@ def _tell_line(at: float, line: bytes) -> None:
     tell(at=at, line=line.decode("latin-1").rstrip("\r\n"))
 
 
-def _random_faults(server: Server, per_hour: float, seed: int, hours: float = 24.0) -> None:
+def _random_faults(server: Server, known: dict[str, Fault], per_hour: float, seed: int, hours: float = 24.0) -> None:
     random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
     at = random.expovariate(per_hour / 3600)
     while at < hours * 3600:
-        name = random.choice(sorted(FAULTS))
-        server.schedule(at, Switch(name, FAULTS[name].value))
+        name = random.choice(sorted(known))
+        server.schedule(at, Switch(name, known[name].value))
         at += random.expovariate(per_hour / 3600)
 
 
@@ -120,8 +166,15 @@ def main(argv: list[str] | None = None) -> int:
     """Serve until there is an end. Gives the exit code."""
     parser = _parser()
     arguments = parser.parse_args(argv)
+    protocols = DEVICES[arguments.kind]
+    protocol = arguments.protocol or next(iter(protocols))
+    if protocol not in protocols:
+        parser.error(f"no {arguments.kind} speaks {protocol}; there are: {', '.join(protocols)}")
+    known = faults_of(protocol)
+    if strange := [switch.name for _, switch in arguments.fault if switch.name not in known]:
+        parser.error(f"{protocol} has no fault {strange[0]}; there are: {', '.join(known)}")
     try:
-        device = WHEELS[arguments.protocol](arguments)
+        device = protocols[protocol](arguments)
         if arguments.tell_lines:
             device = Told(device, _tell_line)
         port: Port = Tcp(*arguments.tcp) if arguments.tcp else Pty(arguments.link)
@@ -136,15 +189,16 @@ def main(argv: list[str] | None = None) -> int:
         listen=sys.stdin is not None and not sys.stdin.closed,
         end_with_stdin=arguments.end_with_stdin,
         wait=arguments.wait,
+        known=known,
     )
     for at, switch in arguments.fault:
         server.schedule(at, switch)
     if arguments.faults_per_hour:
-        _random_faults(server, arguments.faults_per_hour, arguments.seed)
+        _random_faults(server, known, arguments.faults_per_hour, arguments.seed)
     wake, woken = os.pipe()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: os.write(woken, b"."))
-    tell(port=port.address, protocol=arguments.protocol, seed=arguments.seed, speed=arguments.speed)
+    tell(port=port.address, protocol=protocol, seed=arguments.seed, speed=arguments.speed)
     try:
         server.serve(wake)
     finally:

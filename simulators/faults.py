@@ -7,15 +7,25 @@ fault of a schedule, 12.5 seconds after the start. A fault is over by itself aft
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 
 class Fault(NamedTuple):
-    """What a fault does, and where: on the line, in the device, or at the port. ``value``: what it has where none is given."""
+    """What a fault does, and where: on the line, in the device, or at the port. ``value``: what it has where none is given.
+
+    ``of``: the protocols whose device has it; none: every device has.
+    """
 
     where: Literal["line", "device", "port"]
     does: str
     value: float = 0.0
+    of: tuple[str, ...] = ()
+
+
+WHEEL = ("cammegh-ss2",)
+ANGEL_EYE, BEE_TEK = ("angel-eye",), ("bee-tek",)
+SHOES = ANGEL_EYE + BEE_TEK
 
 
 FAULTS: dict[str, Fault] = {
@@ -25,15 +35,27 @@ FAULTS: dict[str, Fault] = {
     "damaged": Fault("line", "the next line loses a character or gets noise for one"),
     "spliced": Fault("line", "the next two lines run into each other, as a receiver that lost bytes sees them"),
     "duplicate": Fault("line", "the next line comes twice"),
-    "failed_launch": Fault("device", "the next ball is not launched well, warning 8; the wheel tries again"),
+    "wrong_baud": Fault("line", "for VALUE seconds the host listens at twice the speed", 10.0),
+    "failed_launch": Fault("device", "the next ball is not launched well, warning 8; the wheel tries again", of=WHEEL),
     "ball_removed": Fault(
-        "device", "the ball is gone from the next game's state 4 for VALUE seconds; from 75 on the wheel stops", 75.0
+        "device", "the ball is gone from the next game's state 4 for VALUE seconds; from 75 on the wheel stops", 75.0, of=WHEEL
     ),
-    "ball_with_rotor": Fault("device", "the next ball runs the same way as the rotor, warning 2 in state 3"),
-    "rotor_not_reversed": Fault("device", "the rotor keeps its direction in the next game"),
-    "sensor": Fault("device", "warning 4 at once and a move to state 6; the cause is gone after VALUE seconds", 20.0),
-    "wrong_number": Fault("device", "the next bare number is not the one of the status line"),
-    "power_cycle": Fault("device", "the power is gone for VALUE seconds; the spin number falls to 1", 2.0),
+    "ball_with_rotor": Fault("device", "the next ball runs the same way as the rotor, warning 2 in state 3", of=WHEEL),
+    "rotor_not_reversed": Fault("device", "the rotor keeps its direction in the next game", of=WHEEL),
+    "sensor": Fault("device", "warning 4 at once and a move to state 6; the cause is gone after VALUE seconds", 20.0, of=WHEEL),
+    "wrong_number": Fault("device", "the next bare number is not the one of the status line", of=WHEEL),
+    "power_cycle": Fault("device", "the power is gone for VALUE seconds; the spin number falls to 1", 2.0, of=WHEEL),
+    "unread": Fault("device", "the next card of a hand cannot be read; after VALUE seconds it was seen to", 5.0, of=SHOES),
+    "overdraw": Fault(
+        "device", "a card too many is drawn behind the coup; after VALUE seconds it is kept for the next", 5.0, of=SHOES
+    ),
+    "lost_report": Fault("device", "the next report is never sent", of=SHOES),
+    "bad_bcc": Fault("device", "VALUE copies of the next report have a wrong check", 3.0, of=ANGEL_EYE),
+    "repeated": Fault("device", "the last character of the next line comes several times", of=BEE_TEK),
+    "wrong_mode": Fault("device", "at the next card the key is turned, for VALUE seconds", 20.0, of=BEE_TEK),
+    "reset": Fault("device", "the power is gone for VALUE seconds, in the middle of a coup, which is broken off", 2.0, of=SHOES),
+    "cut_card": Fault("device", "the cut card comes before the next card", of=SHOES),
+    "alarm": Fault("device", "an alarm before the next card, for VALUE seconds", 5.0, of=SHOES),
     "unplug": Fault("port", "the port is gone for VALUE seconds and comes back under the same link", 3.0),
 }
 
@@ -50,15 +72,20 @@ _SWITCH = re.compile(r"(?:fault\s+)?(?P<name>[a-z_]+)(?:[ =]\s*(?P<value>\d+(?:\
 _SCHEDULED = re.compile(r"(?P<at>\d+(?:\.\d+)?):(?P<switch>.+)")
 
 
-def read_switch(text: str) -> Switch:
+def faults_of(protocol: str) -> dict[str, Fault]:
+    """The faults that such a device, its line and its port have."""
+    return {name: fault for name, fault in FAULTS.items() if not fault.of or protocol in fault.of}
+
+
+def read_switch(text: str, known: Mapping[str, Fault] = FAULTS) -> Switch:
     """A fault as a person writes it. Raises ``ValueError`` that says what may be written."""
     match = _SWITCH.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text.strip()!r} is no fault: write NAME, NAME SECONDS or NAME xTIMES")
     name = match["name"]
-    if name not in FAULTS:
-        raise ValueError(f"no fault {name!r}; there are: {', '.join(FAULTS)}")
-    value = FAULTS[name].value if match["value"] is None else float(match["value"])
+    if name not in known:
+        raise ValueError(f"no fault {name!r}; there are: {', '.join(known)}")
+    value = known[name].value if match["value"] is None else float(match["value"])
     return Switch(name, value, int(match["times"] or 1))
 
 

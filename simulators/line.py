@@ -15,6 +15,17 @@ BITS = 10
 """Bits per byte on a line with 8 data bits, no parity and one stop bit."""
 
 
+def garbled(data: bytes) -> bytes:
+    """What a host reads that samples at twice the speed: every bit is seen twice, and half a byte is taken for a whole one."""
+    read = bytearray()
+    for byte in data:
+        bits = [0, *(byte >> place & 1 for place in range(8)), 1]
+        samples = [bit for bit in bits for _ in range(2)]
+        for begin in (1, 11):
+            read.append(sum(bit << place for place, bit in enumerate(samples[begin : begin + 8])))
+    return bytes(read)
+
+
 class Line:
     """A device seen through its line."""
 
@@ -24,6 +35,7 @@ class Line:
         self._byte = BITS / device.baud
         self._free_at = 0.0
         self._silent_until = -inf
+        self._garbled_until = -inf
         self._burst_at: float | None = None
         self._held = b""
         self._cut = b""
@@ -57,6 +69,8 @@ class Line:
             self._silent_until = now + value
         elif name == "burst":
             self._burst_at = now + value
+        elif name == "wrong_baud":
+            self._garbled_until = now + value
         else:
             self._armed[name] += 1
 
@@ -71,6 +85,8 @@ class Line:
         if at < self._silent_until:
             return
         data = self._change(data)
+        if at < self._garbled_until:
+            data = garbled(data)
         if self._burst_at is not None:
             self._held += data
             return

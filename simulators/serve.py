@@ -7,11 +7,12 @@ import os
 import select
 import sys
 import time
+from collections.abc import Mapping
 from heapq import heappop, heappush
 from math import inf
 from typing import Any, Protocol
 
-from simulators.faults import FAULTS, Switch, read_switch
+from simulators.faults import FAULTS, Fault, Switch, read_switch
 from simulators.line import Line
 
 SETTLING = 0.25
@@ -57,7 +58,7 @@ class Port(Protocol):
 class Server:
     """The loop. ``speed`` runs the model's time, and the pace of its bytes with it, so many times faster.
 
-    Lines on standard input switch faults on. With ``wait`` the power comes on with the line ``start``.
+    Lines on standard input switch faults on, those that are ``known``. With ``wait`` the power comes on with the line ``start``.
     What happens is told on standard output, one JSON object a line.
     """
 
@@ -70,9 +71,11 @@ class Server:
         listen: bool = True,
         end_with_stdin: bool = False,
         wait: bool = False,
+        known: Mapping[str, Fault] = FAULTS,
     ) -> None:
         self._line, self._port, self._speed, self._rounds = line, port, speed, rounds
         self._listen, self._end_with_stdin = listen, end_with_stdin
+        self._known = known
         self._schedule: list[tuple[float, int, Switch]] = []
         self._replug_at = inf
         self._end_at = inf
@@ -148,7 +151,7 @@ class Server:
                 self._started = self._started or time.monotonic()
             elif line.strip():
                 try:
-                    self._switch(read_switch(line.decode("utf-8", "replace")), now)
+                    self._switch(read_switch(line.decode("utf-8", "replace"), self._known), now)
                 except ValueError as error:
                     print(f"simulator: {error}", file=sys.stderr, flush=True)  # noqa: T201
         return True

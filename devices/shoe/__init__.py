@@ -1,1 +1,1 @@
-"""Codecs of card shoes. None is written yet."""
+"""Codecs of card shoes: one module per device family."""

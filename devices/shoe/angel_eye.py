@@ -1,0 +1,251 @@
+"""Driver of the Angel Eye II-EX, a baccarat shoe on RS-232 that reads each card as it is drawn.
+
+The shoe says every report three times, each time with the same sequence number, and speaks only when something happens. Copies are
+dropped by sequence number and content together; a number that is missing is told as a gap. Only ``card.drawn`` shows a frame with a
+card in it, and dropped bytes are never shown: the card may lie face down.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from devices.codec import Counters, Driver
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    DeviceRefused,
+    DeviceReport,
+    LinkGap,
+    LinkGarbage,
+    ShoeFault,
+    ShoeReset,
+    escape,
+)
+from devices.shoe import angel_eye_frames as frames
+from devices.shoe.pace import Pace
+
+GARBAGE_TOLD = 0.5
+"""Seconds after which dropped bytes are told, though no frame came behind them."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``strict_bcc``: a frame with a wrong check is dropped; ``min_draw``: seconds that two drawn cards are apart at least."""
+
+    strict_bcc: bool = True
+    min_draw: Annotated[float, msgspec.Meta(ge=0)] = 0.2
+
+
+class AngelEye:
+    """One shoe. See :class:`devices.codec.Codec`."""
+
+    steady = False
+
+    def __init__(self, device: str, options: Options) -> None:
+        self.counters = Counters()
+        self._device = device
+        self._strict = options.strict_bcc
+        self._pace = Pace(device, options.min_draw)
+
+        self._pending = b""
+        self._dropped = 0  # bytes, not told yet
+        self._dropped_at = 0.0
+
+        self._last: tuple[int, bytes] | None = None  # sequence number and content of the last report
+        self._zero = False  # 9 was followed by 0
+
+    @property
+    def deadline(self) -> float | None:
+        """When a burst is over, or dropped bytes have to be told."""
+        garbage = self._dropped_at + GARBAGE_TOLD if self._dropped else None
+        return min((time for time in (self._pace.deadline, garbage) if time is not None), default=None)
+
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - the sequence numbers tell what was missed
+        """Drop the half frame."""
+        self._pending = b""
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """It speaks by itself, and no harmless request is known."""
+        return ()
+
+    def encode(self, command: str, argument: str = "") -> bytes:
+        """The bytes of ``lock unlock clear_error overdraw_keep overdraw_discard confirm``; none takes an argument."""
+        if command not in frames.COMMANDS:
+            raise ValueError(f"angel-eye has no command {command!r}; there are: {', '.join(frames.COMMANDS)}")
+        if argument:
+            raise ValueError(f"angel-eye: {command} takes no argument, not {argument!r}")
+        return frames.command(frames.COMMANDS[command])
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now`` and give what they mean."""
+        self.counters.bytes += len(data)
+        out: list[AnyReading] = [*self._pace.burst(now)]
+        if self._dropped and now >= self._dropped_at + GARBAGE_TOLD:
+            self._tell_dropped(now, out)
+        data, begin = self._pending + data, 0
+        while begin < len(data) and (piece := frames.take(data, begin, self._strict)) is not None:
+            size, whole = piece
+            if whole:
+                self._tell_dropped(now, out)
+                self._frame(data[begin : begin + size], now, out)
+            else:
+                self._drop(size, now, out)
+            begin += size
+        self._pending = data[begin:]
+        return out
+
+    def _drop(self, size: int, now: float, out: list[AnyReading]) -> None:
+        self._dropped += size
+        self._dropped_at = now
+        if self._dropped >= frames.LONGEST:
+            self._tell_dropped(now, out)
+
+    def _tell_dropped(self, now: float, out: list[AnyReading]) -> None:
+        """The bytes are not shown: they may be those of a card that lies face down."""
+        if self._dropped:
+            self.counters.damaged += 1
+            out.append(LinkGarbage(at=now, device=self._device, bytes=self._dropped))
+            self._dropped = 0
+
+    def _frame(self, frame: bytes, now: float, out: list[AnyReading]) -> None:
+        """A single byte and its kin prove nothing about the line, so acknowledgements are no frames to be counted."""
+        match frame[0]:
+            case frames.ACK:
+                out.append(self._said("accepted", "command", frame, now))
+            case frames.NAK:
+                busy = frames.REFUSALS[frame[1]] in ("busy", "write in progress")
+                out.append(self._said("refusal", frames.REFUSALS[frame[1]], frame, now))
+                out.append(
+                    DeviceRefused(
+                        at=now, device=self._device, frame=escape(frame), command="command", reason="busy" if busy else "no"
+                    )
+                )
+            case frames.STX if frame.isascii():
+                self.counters.frames += 1
+                out.append(self._said("register", escape(frame[1:-3]), frame, now))
+            case _ if frame[1:2].isdigit() and len(frame) > 5:
+                self.counters.frames += 1
+                self._report(int(frame[1:2]), frame[2:-3], frame, now, out)
+            case _:
+                self._drop(len(frame), now, out)
+
+    def _report(self, seq: int, body: bytes, frame: bytes, now: float, out: list[AnyReading]) -> None:
+        if (seq, body) == self._last:
+            return
+        readings = self._read(body, frame, now)
+        right = frames.is_right(frame)
+        if readings is None:
+            self._drop(len(frame), now, out)
+            self._tell_dropped(now, out)
+            if not right:
+                return  # a copy of it may come whole
+        missing = self._missing(seq, body) + (readings is None)
+        self._last = seq, body
+        if missing:
+            out.append(LinkGap(at=now, device=self._device, lost=missing))
+        if not right:
+            out.append(DeviceReport(at=now, device=self._device, report="check", value="wrong, and taken all the same"))
+        out += readings or ()
+
+    def _missing(self, seq: int, body: bytes) -> int:
+        """How many reports at least did not come. A reset may start the numbers anew, and does not always take one itself."""
+        if self._last is None or body == b"S":
+            return 0
+        before, last_body = self._last
+        if last_body == b"S":
+            return 0 if seq in (0, 1, before) else frames.lost(before, seq, self._zero)
+        self._zero = self._zero or (before == 9 and seq == 0)
+        return frames.lost(before, seq, self._zero)
+
+    def _read(self, body: bytes, frame: bytes, now: float) -> list[AnyReading] | None:
+        """What a report says; None where it is of a known kind and makes no sense."""
+        code, data = body[:1], body[1:]
+        if code not in frames.LENGTHS:
+            self.counters.unknown += 1
+            return []
+        if len(data) != frames.LENGTHS[code] or (code == b"M" and not data.isascii()):
+            return None
+        match code:
+            case b"D" | b"R":
+                return self._drawn(frames.read_drawn(data), frame, now, again=code == b"R")
+            case b"d":
+                return self._outside(frames.read_outside(data), frame, now)
+            case b"G":
+                result = frames.read_result(data[0])
+                if result is None:
+                    return None
+                late = self._is_late(now, card=False)
+                return [msgspec.structs.replace(result, at=now, device=self._device, frame=escape(frame), late=late)]
+            case b"C":
+                return [CardCut(at=now, device=self._device, frame=escape(frame), late=self._is_late(now, card=False))]
+            case b"E" | b"e":
+                return self._fault(data[0], code == b"E", frame, now)
+            case b"S":
+                return [ShoeReset(at=now, device=self._device, frame=escape(frame), detail="start of communication")]
+            case b"P":
+                return [self._said("state", "stand-by", frame, now)]
+            case b"L":
+                return [self._said("lock", "locked" if data[0] & 1 else "unlocked", frame, now)]
+        return [self._said("preset", f"{escape(data[:2])}={escape(data[2:])}", frame, now)]
+
+    def _drawn(self, drawn: frames.Drawn | None, frame: bytes, now: float, again: bool) -> list[AnyReading] | None:
+        """An overdrawn card that is carried over is never a plain one: a person must look at it."""
+        if drawn is None:
+            return None
+        return [
+            CardDrawn(
+                at=now,
+                device=self._device,
+                frame=escape(frame),
+                card=drawn.card,
+                to=drawn.to,
+                index=drawn.index,
+                unsure=again,
+                late=self._is_late(now, card=True),
+            )
+        ]
+
+    def _outside(self, drawn: frames.Drawn | None, frame: bytes, now: float) -> list[AnyReading] | None:
+        """A card that left the shoe, but not for the game."""
+        if drawn is None:
+            return None
+        mode = drawn.to if drawn.index is None else f"{drawn.to} {drawn.index}"
+        late = self._is_late(now, card=True)
+        return [
+            DeviceReport(at=now, device=self._device, report="drawn_outside", value=mode),
+            CardDrawn(at=now, device=self._device, frame=escape(frame), card=drawn.card, unsure=True, late=late),
+        ]
+
+    def _fault(self, byte: int, active: bool, frame: bytes, now: float) -> list[AnyReading]:
+        code = byte & (0x3F if active else 0x7F)
+        mode = ", error mode" if active and byte & 0x40 else ""
+        fault = frames.FAULTS.get(code, "alarm")
+        detail = f"{code}{mode}"
+        return [ShoeFault(at=now, device=self._device, frame=escape(frame), fault=fault, active=active, detail=detail)]
+
+    def _is_late(self, now: float, card: bool) -> bool:
+        late = self._pace.is_late(now, card)
+        self.counters.late += late
+        return late
+
+    def _said(self, report: str, value: str, frame: bytes, now: float) -> DeviceReport:
+        return DeviceReport(at=now, device=self._device, frame=escape(frame), report=report, value=value)
+
+
+def _make(device: str, options: msgspec.Struct) -> AngelEye:
+    assert isinstance(options, Options)
+    return AngelEye(device, options)
+
+
+DRIVER = Driver(
+    name="angel-eye",
+    kind="shoe",
+    title="Angel Eye II-EX",
+    evidence="documented",
+    line="baud=4800",
+    options=Options,
+    commands=tuple(frames.COMMANDS),
+    make=_make,
+)

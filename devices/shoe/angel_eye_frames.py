@@ -1,0 +1,181 @@
+"""The frames of the Angel Eye II-EX: shapes and tables.
+
+RS-232, 4800 8N1. A report is ``ENQ seq data ETX bcc``; a command and the answer to a register request ``STX data ETX bcc``.
+The check is two upper-case hex digits, the XOR of the bytes from behind ENQ, or from STX itself, up to ETX. Bytes of cards are 80h
+and above, so no control character is among them. Known second-hand, from programs that quote the vendor's text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from operator import xor
+from types import MappingProxyType
+
+import msgspec
+
+from devices.readings import ShoeFaultName, ShoeResult
+
+STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
+STARTS = frozenset((STX, ENQ, ACK, NAK))
+LONGEST = 128
+"""Bytes. A frame that is longer has lost its end."""
+
+REFUSALS: MappingProxyType[int, str] = MappingProxyType(
+    {
+        0x01: "overflow, framing or parity",
+        0x02: "check",
+        0x03: "no end",
+        0x11: "format or length",
+        0x12: "address",
+        0x13: "command",
+        0x14: "type",
+        0x21: "busy",
+        0x22: "write in progress",
+        0xFF: "other",
+    }
+)
+"""The byte behind NAK."""
+
+
+def bcc(data: bytes) -> bytes:
+    """The check over these bytes, as it is sent."""
+    return b"%02X" % reduce(xor, data, 0)
+
+
+def take(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
+    """The next piece from ``begin`` on: how many bytes, and whether they are a whole frame; None: more bytes must come.
+
+    Whatever comes behind a piece does not change it. ``strict``: a wrong check is no frame.
+    """
+    first = data[begin]
+    if first == ACK:
+        return 1, True
+    if first == NAK:
+        if len(data) < begin + 2:
+            return None
+        return (2, True) if data[begin + 1] in REFUSALS else (1, False)
+    if first not in (ENQ, STX):
+        return 1, False
+    for at in range(begin + 1, begin + LONGEST):
+        if at == len(data):
+            return None
+        if data[at] in STARTS:
+            return at - begin, False
+        if data[at] == ETX:
+            break
+    else:
+        return 1, False
+    if len(data) < at + 3:
+        return None
+    check = data[at + 1 : at + 3]
+    whole = is_right(data[begin : at + 3]) if strict else re.fullmatch(rb"[0-9A-F]{2}", check) is not None
+    return (at + 3 - begin, True) if whole else (at + 1 - begin, False)
+
+
+def is_right(frame: bytes) -> bool:
+    """Whether the check of a whole frame fits."""
+    return frame[-2:] == bcc(frame[frame[0] == ENQ : -2])
+
+
+def lost(before: int, seq: int, zero: bool) -> int:
+    """How many reports at least are missing between two sequence numbers. ``zero``: 9 is known to be followed by 0.
+
+    Otherwise it may be followed by 1 as well: the sources differ.
+    """
+    skips = seq <= before and seq != 0 and not zero
+    return (seq - before - 1) % 10 - skips
+
+
+SUITS: MappingProxyType[int, str] = MappingProxyType({1: "d", 2: "c", 3: "s", 4: "h"})
+RANKS = "A23456789TJQK"
+
+TARGETS: MappingProxyType[int, str] = MappingProxyType(
+    {0b000: "player", 0b001: "banker", 0b010: "burn", 0b100: "first", 0b101: "burn"}
+)
+HANDS = ("player", "banker")
+OUTSIDE: MappingProxyType[int, str] = MappingProxyType({0b000: "lock", 0b001: "error", 0b010: "setting"})
+"""The mode that a card was drawn in, outside the game."""
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """A card and where it goes; or, outside the game, the mode. ``card`` None: drawn, but not read."""
+
+    card: str | None
+    to: str
+    index: int | None
+
+
+def read_drawn(data: bytes) -> Drawn | None:
+    """The two bytes of D and R; None where they make no sense: a card of a hand has a place, a rank and a suit."""
+    if not _marked(data):
+        return None
+    to, index, card = TARGETS.get(data[0] >> 4 & 7), data[0] & 15, _card(data[1])
+    if to is None or (to in HANDS and (card is None or not 1 <= index <= 3)):
+        return None
+    return Drawn(card, to, index or None)
+
+
+def read_outside(data: bytes) -> Drawn | None:
+    """The two bytes of d; ``index`` is the code of the error in error mode."""
+    mode = OUTSIDE.get(data[0] >> 4 & 7)
+    if mode is None or not _marked(data):
+        return None
+    return Drawn(_card(data[1]), mode, data[0] & 15 or None)
+
+
+def _marked(data: bytes) -> bool:
+    return all(byte & 0x80 for byte in data)
+
+
+def _card(byte: int) -> str | None:
+    suit, rank = SUITS.get(byte >> 4 & 7), byte & 15
+    return RANKS[rank - 1] + suit if suit and 1 <= rank <= 13 else None
+
+
+_RESULTS: MappingProxyType[int, ShoeResult] = MappingProxyType(
+    {
+        0b001: ShoeResult(at=0.0, winner="player"),
+        0b010: ShoeResult(at=0.0, winner="tie"),
+        0b100: ShoeResult(at=0.0, winner="banker"),
+        0b111: ShoeResult(at=0.0, winner=None, forced=True),
+    }
+)
+
+
+def read_result(byte: int) -> ShoeResult | None:
+    """The byte of G, as a reading without its time; None where it makes no sense."""
+    found = _RESULTS.get(byte >> 4 & 7) if byte & 0x80 else None
+    if found is None:
+        return None
+    pairs = tuple(hand for bit, hand in ((1, "player"), (2, "banker")) if byte & bit)
+    return msgspec.structs.replace(found, pairs=pairs)
+
+
+FAULTS: MappingProxyType[int, ShoeFaultName] = MappingProxyType(
+    {1: "unread", 2: "overdraw", 3: "button", 4: "reverse_exit", 5: "reverse_midway", 6: "card_code", 7: "timeout"}
+)
+"""What the codes of E and e mean; any other is an alarm of its own."""
+
+LENGTHS: MappingProxyType[bytes, int] = MappingProxyType(
+    {b"S": 0, b"P": 0, b"D": 2, b"d": 2, b"R": 2, b"G": 1, b"C": 0, b"E": 1, b"e": 1, b"L": 1, b"M": 6}
+)
+"""Bytes behind the letter of each report that is known."""
+
+COMMANDS: MappingProxyType[str, bytes] = MappingProxyType(
+    {
+        "lock": b"LK02",
+        "unlock": b"LK01",
+        "clear_error": b"EC00",
+        "overdraw_keep": b"EC01",
+        "overdraw_discard": b"EC02",
+        "confirm": b"GP00",
+    }
+)
+"""All that is ever sent to the shoe: type and data of the operation."""
+
+
+def command(operation: bytes) -> bytes:
+    """The frame of an operation."""
+    frame = bytes((STX,)) + b"OP" + operation + bytes((ETX,))
+    return frame + bcc(frame)

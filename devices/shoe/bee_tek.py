@@ -1,0 +1,201 @@
+"""Driver of the Bee-Tek shoe, which reads coded cards as they are drawn and says them as lines of text.
+
+9600 8N1, a line like `` [Game]<Card:4S> `` and CR LF. The bracket names the mode that a key switch sets. There is no checksum and
+no sequence number: a line counts only as a whole shape, an equal card is another card, and what was dropped and may have been a
+card is told as a gap. Only ``card.drawn`` shows a line with a card in it, and dropped bytes are never shown: the card may lie face
+down.
+"""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import Annotated
+
+import msgspec
+
+from devices.codec import Counters, Driver
+from devices.readings import AnyReading, CardDrawn, DeviceReport, LinkGap, LinkGarbage, ShoeFault, ShoeFaultName, escape
+from devices.shoe.pace import Pace
+
+LONGEST_LINE = 256
+"""Bytes. The longest line that was seen has 40; a longer run without a line end is dropped."""
+
+GAME = "Game"
+BURN = "Manual Burn Cards"
+
+_LINE = re.compile(rb"(?:\[(?P<mode>[A-Za-z][A-Za-z ]{0,31})\])?<(?P<what>[!-;=?-Z^-~][ -;=?-Z^-~]{0,63})>[> ]*")
+"""One line without the space before it. The character at its end may come again."""
+
+_CARD = re.compile(r"Card: *(?:(?P<rank>10|[2-9TJQKA])(?P<suit>[CDHS])|(?P<suit_first>[CDHS])(?P<rank_last>10|[2-9TJQKA])) *")
+_ALARM = re.compile(r"Alarm: *(?P<detail>(?P<code>E\d+)?.*)")
+_WARNING = re.compile(r"W0x[0-9A-Fa-f]+")
+_MAYBE_CARD = re.compile(rb"[<:]|[2-9TJQKA0][CDHS]|[CDHS][2-9TJQKA1]")
+"""What a dropped piece holds if it may have been a card. The character or two that come again behind a line do not."""
+
+ALARMS: MappingProxyType[str, ShoeFaultName] = MappingProxyType({"E3": "unread"})
+"""What the codes of alarms mean; any other is an alarm of its own."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``min_draw``: seconds that two drawn cards are apart at least."""
+
+    min_draw: Annotated[float, msgspec.Meta(ge=0)] = 0.2
+
+
+class BeeTek:
+    """One shoe. See :class:`devices.codec.Codec`."""
+
+    steady = False
+
+    def __init__(self, device: str, options: Options) -> None:
+        self.counters = Counters()
+        self._device = device
+        self._pace = Pace(device, options.min_draw)
+        self._pending = b""
+        self._mode: str | None = None
+        self._order: str | None = None
+        self._faults: dict[ShoeFaultName, str] = {}  # those that are active, with their detail
+
+    @property
+    def deadline(self) -> float | None:
+        """When a burst is over."""
+        return self._pace.deadline
+
+    def reconnected(self, now: float) -> None:  # noqa: ARG002
+        """Drop the half line."""
+        self._pending = b""
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """It speaks by itself."""
+        return ()
+
+    def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
+        """It takes no commands."""
+        raise ValueError(f"bee-tek has no command {command!r}: nothing is known that it listens to")
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now`` and give what they mean."""
+        self.counters.bytes += len(data)
+        out: list[AnyReading] = [*self._pace.burst(now)]
+        *lines, rest = re.split(rb"[\r\n]", self._pending + data)
+        for line in lines:
+            self._line(self._shortened(line, now, out), now, out)
+        self._pending = self._shortened(rest, now, out)
+        return out
+
+    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+        """Take a line that is too long as several."""
+        while len(line) > LONGEST_LINE:
+            self._line(line[:LONGEST_LINE], now, out)
+            line = line[LONGEST_LINE:]
+        return line
+
+    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+        """Frames in a line: one, or several whose line ends are lost. What lies before and between them is dropped."""
+        begin = 0
+        for match in _LINE.finditer(line):
+            self._drop(line[begin : match.start()], now, out)
+            begin = match.end()
+            self.counters.frames += 1
+            self._frame(match, now, out)
+        self._drop(line[begin:], now, out)
+
+    def _drop(self, piece: bytes, now: float, out: list[AnyReading]) -> None:
+        """The bytes are not shown: they may be those of a card that lies face down."""
+        if not piece.strip():
+            return
+        self.counters.damaged += 1
+        out.append(LinkGarbage(at=now, device=self._device, bytes=len(piece)))
+        if _MAYBE_CARD.search(piece):
+            out.append(LinkGap(at=now, device=self._device, lost=1))
+
+    def _frame(self, match: re.Match[bytes], now: float, out: list[AnyReading]) -> None:
+        mode, what = (match["mode"] or b"").decode("ascii"), match["what"].decode("ascii")
+        evidence = escape(match[0])
+        if mode and mode != f"{GAME}Alarm":
+            self._switch(mode, now, out)
+        if what.startswith("Card:"):
+            self._draw(self._card(what, now, out), mode, evidence, now, out)
+        elif what == mode == GAME:
+            self._draw(None, mode, evidence, now, out)
+        elif alarm := _ALARM.fullmatch(what):
+            self._begin(ALARMS.get(alarm["code"] or "", "alarm"), alarm["detail"].strip(), evidence, now, out)
+        elif _WARNING.fullmatch(what):
+            self._begin("warning", what, evidence, now, out)
+        else:
+            self.counters.unknown += 1
+            if _MAYBE_CARD.search(match["what"]):
+                out.append(LinkGap(at=now, device=self._device, lost=1))
+            else:
+                out.append(DeviceReport(at=now, device=self._device, frame=evidence, report="said", value=what))
+
+    def _switch(self, mode: str, now: float, out: list[AnyReading]) -> None:
+        """In any mode but the game's the host hears no game: that stands as a warning until the key is turned back."""
+        before, self._mode = self._mode, mode
+        if before == mode:
+            return
+        out.append(DeviceReport(at=now, device=self._device, report="mode", value=mode))
+        if before not in (None, GAME):
+            self._fault("warning", f"mode {before}", False, None, now, out)
+        if mode != GAME:
+            self._fault("warning", f"mode {mode}", True, None, now, out)
+
+    def _card(self, what: str, now: float, out: list[AnyReading]) -> str | None:
+        """The card of a frame; None where its code is none: a card left the shoe, and nobody knows which."""
+        match = _CARD.fullmatch(what)
+        if match is None:
+            return None
+        order = "rank first" if match["rank"] else "suit first"
+        if order != self._order:
+            self._order = order
+            out.append(DeviceReport(at=now, device=self._device, report="card_order", value=order))
+        rank, suit = match["rank"] or match["rank_last"], match["suit"] or match["suit_first"]
+        return ("T" if rank == "10" else rank) + suit.lower()
+
+    def _draw(self, card: str | None, mode: str, evidence: str, now: float, out: list[AnyReading]) -> None:
+        """A card that was read ends the alarms: the shoe deals again. Outside game and burning a person must look at it."""
+        if card is not None:
+            for fault, detail in self._faults.items():
+                self._fault(fault, detail, False, None, now, out)
+            self._faults.clear()
+        late = self._pace.is_late(now, card=True)
+        self.counters.late += late
+        out.append(
+            CardDrawn(
+                at=now,
+                device=self._device,
+                frame=evidence,
+                card=card,
+                to="burn" if mode == BURN else None,
+                unsure=mode not in (GAME, BURN),
+                late=late,
+            )
+        )
+
+    def _begin(self, fault: ShoeFaultName, detail: str, evidence: str, now: float, out: list[AnyReading]) -> None:
+        if self._faults.get(fault) != detail:
+            self._faults[fault] = detail
+            self._fault(fault, detail, True, evidence, now, out)
+
+    def _fault(
+        self, fault: ShoeFaultName, detail: str, active: bool, evidence: str | None, now: float, out: list[AnyReading]
+    ) -> None:
+        out.append(ShoeFault(at=now, device=self._device, frame=evidence, fault=fault, active=active, detail=detail))
+
+
+def _make(device: str, options: msgspec.Struct) -> BeeTek:
+    assert isinstance(options, Options)
+    return BeeTek(device, options)
+
+
+DRIVER = Driver(
+    name="bee-tek",
+    kind="shoe",
+    title="USPC Bee-Tek",
+    evidence="observed",
+    line="baud=9600",
+    options=Options,
+    commands=(),
+    make=_make,
+)

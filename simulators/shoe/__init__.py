@@ -1,0 +1,1 @@
+"""Simulated shoes: one file per device family."""

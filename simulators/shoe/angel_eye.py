@@ -1,0 +1,132 @@
+"""An Angel Eye II-EX as its host sees it: every report three times, errors that somebody clears, commands.
+
+Where the public facts say nothing the choice is noted here: an unread card is drawn again once the error is cleared, an overdrawn
+one is kept for the next coup, and the number that follows 9 is 1.
+"""
+
+from __future__ import annotations
+
+from devices.shoe import angel_eye_frames as frames
+from simulators.shoe.shoe import Scene, Shoe
+
+COPIES, SPACING = 3, 0.05
+"""How often each report is said, and the seconds between."""
+REPLY = 0.02
+UNREAD, OVERDRAW, TIMEOUT = 1, 2, 7
+HANDS = {"player": 0b000, "banker": 0b001, "burn": 0b010, "first": 0b100}
+WINNERS = {"player": 0b001, "tie": 0b010, "banker": 0b100}
+SUITS = {suit: code for code, suit in frames.SUITS.items()}
+
+
+class AngelEyeShoe(Shoe):
+    """One shoe. ``locked``: no card may be drawn."""
+
+    baud = 4800
+    locked = False
+    _seq = 0
+    _error = 0
+    _pending = b""
+
+    def receive(self, data: bytes, now: float) -> None:
+        """Commands, each answered with ACK or NAK."""
+        self.time = max(self.time, now)
+        self._pending += data
+        while self._pending and (piece := frames.take(self._pending, 0, strict=False)) is not None:
+            command, self._pending = self._pending[: piece[0]], self._pending[piece[0] :]
+            if piece[1] and command[0] == frames.STX:
+                refusal = self._obey(command)
+                self.send(bytes((frames.NAK, refusal)) if refusal else bytes((frames.ACK,)), REPLY)
+
+    def _obey(self, command: bytes) -> int:
+        """Do what is said. Gives the reason where it is refused, else 0."""
+        if not frames.is_right(command):
+            return 0x02
+        if command[1:3] != b"OP":
+            return 0x13
+        match command[3:-3]:
+            case b"LK01" | b"LK02" as lock:
+                self.locked = lock == b"LK02"
+                self._report(b"L%c" % (0x80 | self.locked))
+            case b"EC00" | b"EC01" | b"EC02" as clear:
+                if clear == b"EC02":
+                    self.discard_held()
+                self._error = 0
+            case b"GP00":
+                pass
+            case other:
+                return 0x11 if other[:2] in (b"LK", b"EC", b"GP") else 0x14
+        return 0
+
+    def say_new_shoe(self) -> None:
+        """S does not take a number."""
+        self._say(b"S")
+        self._report(b"P", after=0.5)
+
+    say_reset = say_new_shoe
+
+    def say_card(self, card: str, to: str, index: int) -> None:
+        """D, wherever the card goes."""
+        self._report(b"D" + _place(to, index) + _coded(card))
+
+    def say_result(self, winner: str, pairs: tuple[str, ...]) -> None:
+        """G, with the pairs."""
+        self._report(b"G%c" % (0x80 | WINNERS[winner] << 4 | ("player" in pairs) | ("banker" in pairs) << 1))
+
+    def say_cut(self) -> None:
+        """C."""
+        self._report(b"C")
+
+    def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:
+        """The card is drawn again when the error is cleared."""
+        yield from self._stop(UNREAD, seconds)
+        yield 1.0
+        self.say_card(card, to, index)
+
+    def overdrawn(self, card: str, seconds: float) -> Scene:
+        """The first card of the next coup, unless the host says that it is none."""
+        yield from super().overdrawn(card, 0.0)
+        yield from self._stop(OVERDRAW, seconds)
+        if self._held:
+            self._report(b"R" + _place("player", 1) + _coded(card), after=0.5)
+            yield 1.0
+
+    def alarm(self, seconds: float) -> Scene:
+        """The drawing took too long."""
+        yield from self._stop(TIMEOUT, seconds)
+
+    def ready(self) -> Scene:
+        """Not while it is locked."""
+        while self.locked:
+            yield 0.5
+
+    def _stop(self, error: int, seconds: float) -> Scene:
+        """An error until somebody clears it: the host, or the croupier after so many seconds."""
+        self._error = error
+        self._report(b"E%c" % (0xC0 | error))
+        until = self.time + seconds
+        while self._error and self.time < until:
+            yield 0.25
+        self._error = 0
+        self._report(b"e%c" % (0x80 | error))
+        yield 0.5
+
+    def _report(self, body: bytes, after: float = 0.0) -> None:
+        self._seq = self._seq % 9 + 1
+        if self.strikes("lost_report") is None:
+            self._say(body, after)
+
+    def _say(self, body: bytes, after: float = 0.0) -> None:
+        content = b"%d" % self._seq + body + bytes((frames.ETX,))
+        right = frames.bcc(content)
+        wrong = int(self.strikes("bad_bcc") or 0)
+        for copy in range(COPIES):
+            check = b"%02X" % (int(right, 16) ^ 1) if copy < wrong else right
+            self.send(bytes((frames.ENQ,)) + content + check, after + copy * SPACING)
+
+
+def _place(to: str, index: int) -> bytes:
+    return bytes((0x80 | HANDS[to] << 4 | index,))
+
+
+def _coded(card: str) -> bytes:
+    return bytes((0x80 | SUITS[card[1]] << 4 | frames.RANKS.index(card[0]) + 1,))

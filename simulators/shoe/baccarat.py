@@ -1,0 +1,60 @@
+"""Punto y banca as far as a shoe knows it: whose card is the next, and who has won."""
+
+from __future__ import annotations
+
+from random import Random
+
+RANKS, SUITS = "A23456789TJQK", "cdhs"
+CARDS = tuple(rank + suit for rank in RANKS for suit in SUITS)
+DRAWS = ("TTTTTTTTTTT", "TTTTTTTTTTT", "TTTTTTTTTTT", "TTTTTTTTPTT", "PPTTTTTTPPT", "PPPPTTTTPPT", "PPPPPPTTPPP", "PPPPPPPPPPP")
+"""By the bank's points, then by the player's third card, 0 to 9; in the last column the player stands. T draws, P stands."""
+
+Hands = dict[str, list[str]]
+"""``player`` and ``banker``: the cards of each."""
+
+
+def shuffled(decks: int, random: Random) -> list[str]:
+    """The cards of so many decks, the first to be drawn at the end."""
+    cards = [*CARDS] * decks
+    random.shuffle(cards)
+    return cards
+
+
+def value(card: str) -> int:
+    """Ten and pictures count nothing."""
+    return (RANKS.index(card[0]) + 1) % 10 if card[0] not in "TJQK" else 0
+
+
+def points(cards: list[str]) -> int:
+    """The units of the sum."""
+    return sum(map(value, cards)) % 10
+
+
+def burned(card: str) -> int:
+    """How many cards are burned for the one that was shown: ten for a ten and a picture."""
+    return value(card) or 10
+
+
+def next_to(hands: Hands) -> str | None:
+    """Whose card is the next; None: the coup is over."""
+    player, banker = hands["player"], hands["banker"]
+    if len(player) + len(banker) < 4:
+        return "player" if len(player) == len(banker) else "banker"
+    if max(points(player[:2]), points(banker[:2])) >= 8:
+        return None
+    if len(player) == 2 and len(banker) == 2 and points(player) <= 5:
+        return "player"
+    column = value(player[2]) if len(player) == 3 else 10
+    draws = len(banker) == 2 and DRAWS[points(banker)][column] == "T"
+    return "banker" if draws else None
+
+
+def winner(hands: Hands) -> str:
+    """``player``, ``banker`` or ``tie``."""
+    player, banker = points(hands["player"]), points(hands["banker"])
+    return "tie" if player == banker else "player" if player > banker else "banker"
+
+
+def pairs(hands: Hands) -> tuple[str, ...]:
+    """Whose first two cards are of one rank."""
+    return tuple(hand for hand, cards in hands.items() if cards[0][0] == cards[1][0])

@@ -1,0 +1,69 @@
+"""A Bee-Tek shoe as its host sees it: a line of text for each card, and nothing of coups, of the cut card or of new cards.
+
+Where the public facts say nothing the choice is noted here: cards are burned with the key on the mode for that, and a shoe that was
+reset says nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from simulators.shoe.shoe import Scene, Shoe
+
+GAME, BURN = "[Game]", "[Manual Burn Cards]"
+
+
+class BeeTekShoe(Shoe):
+    """One shoe. ``suit_first``: it says ``S4`` where others say ``4S``, and 10 for a ten."""
+
+    baud = 9600
+
+    def __init__(
+        self,
+        seed: int = 0,
+        decks: int = 6,
+        cut: int = 52,
+        games_per_hour: int = 120,
+        burn: bool = True,
+        cards: Sequence[str] = (),
+        suit_first: bool = False,
+    ) -> None:
+        super().__init__(seed, decks, cut, games_per_hour, burn, cards)
+        self._suit_first = suit_first
+        self._turned_until = -inf
+
+    def say_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it does not know which card of a hand it is
+        """The mode is all it says about where a card goes."""
+        rank, suit = card[0], card[1].upper()
+        code = suit + ("10" if rank == "T" else rank) if self._suit_first else rank + suit
+        turned = self.strikes("wrong_mode")
+        if turned is not None:
+            self._turned_until = self.time + turned
+        mode = BURN if to in ("first", "burn") or self.time < self._turned_until else GAME
+        self._say(f"{mode}<Card:{code}>")
+
+    def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - nobody has read it
+        """The card is out, and nobody knows which it is."""
+        self._say(f"{GAME}<Game>")
+        yield 0.05
+        self._say(f"{GAME}<Alarm:E3 Card Not Read>")
+        yield seconds
+
+    def overdrawn(self, card: str, seconds: float) -> Scene:
+        """It does not know that it was one too many."""
+        self.say_card(card, "player", 1)
+        yield from super().overdrawn(card, seconds)
+
+    def alarm(self, seconds: float) -> Scene:
+        """First a warning, then the alarm."""
+        self._say("<W0x01>")
+        yield 1.0
+        self._say("[GameAlarm]<Alarm:E5 Card Jam>")
+        yield seconds
+
+    def _say(self, text: str) -> None:
+        if self.strikes("repeated") is not None:
+            text += text[-1] * 3
+        if self.strikes("lost_report") is None:
+            self.send(f" {text} \r\n".encode("ascii"))

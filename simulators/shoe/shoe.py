@@ -1,0 +1,219 @@
+"""A shoe and the hand that draws from it, coup after coup of punto y banca: what all simulated shoes have in common.
+
+The model is a set of scenes, generators that yield the seconds to wait. How a card is said is for each device family; so is what it
+does about a fault. A shoe that is drawn to its cut card is followed by a new one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Generator, Sequence
+from heapq import heappop, heappush
+from math import inf
+from random import Random
+
+from simulators.device import Timed
+from simulators.shoe import baccarat
+
+Scene = Generator[float, None, None]
+
+
+class Shoe:
+    """``decks``: in the shoe; ``cut``: cards behind the cut card; ``games_per_hour``: its pace; ``burn``: cards are burned first;
+    ``cards``: the first cards to come, then as they are shuffled.
+
+    ``drawn``: every card that left, in order. ``coups``: the hands of each coup that was played to its end.
+    """
+
+    baud = 9600
+
+    def __init__(
+        self,
+        seed: int = 0,
+        decks: int = 6,
+        cut: int = 52,
+        games_per_hour: int = 120,
+        burn: bool = True,
+        cards: Sequence[str] = (),
+    ) -> None:
+        if not 0 < cut < decks * 52 - 20:
+            raise ValueError(f"{cut} cards behind the cut card of {decks} decks leave nothing to deal")
+        self.random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self.drawn: list[str] = []
+        self.coups: list[baccarat.Hands] = []
+        self.shoes = 0
+        self.time = 0.0
+        self._decks, self._behind, self._burn = decks, cut, burn
+        self._pause = 3600 / games_per_hour
+        self._next = list(cards)
+        self._cards: list[str] = []
+        self._cut_seen = True
+        self._held: list[str] = []  # an overdrawn card that is the first of the next coup
+        self._armed: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._sending: list[tuple[float, int, bytes]] = []
+        self._sent = 0
+        self._scene = self._play()
+        self._wake = 0.0
+
+    # what the device contract asks for
+
+    @property
+    def rounds(self) -> int:
+        """Coups that were played to their end."""
+        return len(self.coups)
+
+    @property
+    def deadline(self) -> float:
+        """When the hand moves next, or bytes go out."""
+        return min(self._wake, self._sending[0][0] if self._sending else inf)
+
+    def advance(self, now: float) -> list[Timed]:
+        """Everything that is said up to ``now``."""
+        said: list[Timed] = []
+        while (due := self.deadline) <= now:
+            self.time = max(self.time, due)
+            if self._wake <= due:
+                self._wake = self.time + next(self._scene)
+            else:
+                at, _, data = heappop(self._sending)
+                said.append((at, data))
+        self.time = max(self.time, now)
+        return said
+
+    def receive(self, data: bytes, now: float) -> None:
+        """A shoe that takes no commands."""
+
+    def fault(self, name: str, value: float, now: float) -> None:
+        """``reset`` strikes at once: the coup is broken off and the next begins. The others strike at their next occasion."""
+        self.time = max(self.time, now)
+        if name == "reset":
+            self._sending.clear()
+            self._scene = self._reset(value)
+            self._wake = now
+        else:
+            self._armed[name].append(value)
+
+    # what a device family says
+
+    def say_new_shoe(self) -> None:
+        """The cards were changed."""
+
+    def say_card(self, card: str, to: str, index: int) -> None:
+        """A card was drawn and read."""
+
+    def say_result(self, winner: str, pairs: tuple[str, ...]) -> None:
+        """The coup is over."""
+
+    def say_cut(self) -> None:
+        """The cut card came."""
+
+    def say_reset(self) -> None:
+        """The power is back."""
+
+    def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - a device family may
+        """The card could not be read; it takes so many seconds until somebody has seen to it."""
+        yield seconds
+
+    def overdrawn(self, card: str, seconds: float) -> Scene:
+        """One card too many was drawn. Where nobody says otherwise it is kept for the next coup."""
+        self._held.append(card)
+        yield seconds
+
+    def alarm(self, seconds: float) -> Scene:
+        """Something is wrong with the shoe for so many seconds."""
+        yield seconds
+
+    def ready(self) -> Scene:
+        """Wait until cards may be drawn."""
+        yield 0.0
+
+    # what they share
+
+    def send(self, data: bytes, after: float = 0.0) -> None:
+        """Say something so many seconds from now."""
+        self._sent += 1
+        heappush(self._sending, (self.time + after, self._sent, data))
+
+    def strikes(self, fault: str) -> float | None:
+        """The value of a fault that was switched on, once; None if it was not."""
+        armed = self._armed[fault]
+        return armed.popleft() if armed else None
+
+    def discard_held(self) -> None:
+        """The overdrawn card is out of play."""
+        self._held.clear()
+
+    def _reset(self, seconds: float) -> Scene:
+        yield seconds
+        self.say_reset()
+        yield 3.0
+        yield from self._coups()
+        yield from self._play()
+
+    def _play(self) -> Scene:
+        while True:
+            yield from self._new_shoe()
+            yield from self._coups()
+
+    def _new_shoe(self) -> Scene:
+        self.shoes += 1
+        self._cards = [*baccarat.shuffled(self._decks, self.random), *reversed(self._next)]
+        self._next.clear()
+        self._held.clear()
+        self._cut_seen = False
+        yield 1.0
+        self.say_new_shoe()
+        yield 5.0
+        if self._burn:
+            shown = self._take()
+            self.say_card(shown, "first", 0)
+            yield 2.0
+            for index in range(baccarat.burned(shown)):
+                self.say_card(self._take(), "burn", index + 1)
+                yield self.random.uniform(0.6, 0.9)
+        yield 5.0
+
+    def _coups(self) -> Scene:
+        """Coups until the cut card has come; the one in which it comes is played to its end."""
+        while not self._cut_seen:
+            began = self.time
+            yield from self._coup()
+            yield max(5.0, self._pause - (self.time - began))
+
+    def _coup(self) -> Scene:
+        hands: baccarat.Hands = {"player": [], "banker": []}
+        while (to := baccarat.next_to(hands)) is not None:
+            alarm = self.strikes("alarm")
+            if alarm is not None:
+                yield from self.alarm(alarm)
+            if not self._cut_seen and (len(self._cards) <= self._behind or self.strikes("cut_card") is not None):
+                self._cut_seen = True
+                self.say_cut()
+                yield 2.0
+            yield from self.ready()
+            yield from self._deal(hands, to)
+        self.say_result(baccarat.winner(hands), baccarat.pairs(hands))
+        self.coups.append(hands)
+        seconds = self.strikes("overdraw")
+        if seconds is not None:
+            yield 1.0
+            yield from self.overdrawn(self._take(), seconds)
+
+    def _deal(self, hands: baccarat.Hands, to: str) -> Scene:
+        index = len(hands[to]) + 1
+        if self._held:
+            hands[to].append(self._held.pop())  # it lies there already, and was said when the coup began
+            return
+        card = self._take()
+        hands[to].append(card)
+        seconds = self.strikes("unread")
+        if seconds is not None:
+            yield from self.unread(card, to, index, seconds)
+        else:
+            self.say_card(card, to, index)
+        yield self.random.uniform(0.7, 1.5)
+
+    def _take(self) -> str:
+        card = self._cards.pop()
+        self.drawn.append(card)
+        return card
