@@ -16,6 +16,7 @@ ROULETTE = ("controller.games.roulette:RouletteGame", "controller.games.roulette
 GAMES: Mapping[str, tuple[str, str]] = {
     "roulette-french": ROULETTE,
     "roulette-american": ROULETTE,
+    "punto-banca": ("controller.games.punto_banca:PuntoBancaGame", "controller.games.punto_banca_settings:PuntoBancaSettings"),
 }
 """Game id -> where its game and its settings are, as ``"module:name"``."""
 

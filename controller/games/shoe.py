@@ -160,6 +160,15 @@ def read(shoe: Shoe, card: str) -> tuple[Shoe, Trouble | None]:
     return draw(replace(shoe, drawn=shoe.drawn - 1, unread=max(0, shoe.unread - 1)), card)
 
 
+def reread(shoe: Shoe, was: str | None, card: str) -> tuple[Shoe, Trouble | None]:
+    """A person says that the card last told as ``was`` is another. Same troubles as :func:`draw`."""
+    if was is None:
+        return read(shoe, card)
+    times = shoe.seen.get(was, 0) - 1
+    seen = {name: n for name, n in shoe.seen.items() if name != was} | ({was: times} if times > 0 else {})
+    return draw(replace(shoe, drawn=shoe.drawn - 1, seen=seen), card)
+
+
 def cut(shoe: Shoe) -> Shoe:
     """The cut card came; a second time changes nothing."""
     return shoe if shoe.cut_at is not None else replace(shoe, cut_at=shoe.drawn)

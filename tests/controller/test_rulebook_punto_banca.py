@@ -1,0 +1,173 @@
+"""What the rulebooks hold of punto y banca: whole, and in the decrees' own words and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from controller.games.punto_banca_settings import LAWS, PuntoBancaSettings
+from controller.rulebook import rulebook
+from controller.rulebook_cards import ThirdCards
+from controller.rulebook_punto_banca import PuntoBanca
+from tests.controller.seeds import stands_in
+from tests.controller.test_rulebooks import of, quotes
+
+DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+def book_of(decree: str) -> PuntoBanca:
+    book = rulebook(decree).punto_banca
+    assert book is not None
+    return book
+
+
+@every
+def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str) -> None:
+    assert set(LAWS) == set(book_of(decree).laws)
+
+
+@every
+def test_cites_its_own_rules(decree: str) -> None:
+    book = book_of(decree)
+    for law in (*book.laws.values(), *book.void.values()):
+        assert law.rule.startswith(f"{decree}-")
+        assert law.article.startswith(book.article)
+
+
+@every
+def test_words_are_the_decrees(decree: str, shared: Path) -> None:
+    book = book_of(decree)
+    [language] = rulebook(decree).languages
+    assert stands_in(shared, decree, book.title[language], case=False)
+    assert set(book.announcements) == {"bets_closed", "cards", "player_stands", "player_draws"}
+    for announcement in book.announcements.values():
+        [(spoken, phrase)] = announcement.items()
+        assert spoken == language
+        assert stands_in(shared, decree, phrase), phrase
+
+
+@every
+def test_articles_quote_the_decree(decree: str, shared: Path) -> None:
+    book = book_of(decree)
+    for law in (*book.laws.values(), *book.void.values()):
+        for quote in quotes(law.article):
+            assert stands_in(shared, decree, quote), quote
+
+
+@every
+def test_doubts_are_settings_with_the_same_choices(decree: str) -> None:
+    types = {field.name: field.type for field in msgspec.structs.fields(PuntoBancaSettings)}
+    for name, doubt in book_of(decree).doubts.items():
+        assert doubt.choices == get_args(types[name])
+        assert doubt.default in doubt.choices
+
+
+@every
+def test_every_doubt_is_in_the_document(decree: str) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    section = document.split("## Punto y banca")[1].split("\n## ")[0]
+    for name, doubt in book_of(decree).doubts.items():
+        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
+        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
+        assert f"{decree} {doubt.lines}" in row
+
+
+# The third card
+
+
+ANNEX_VI = (
+    *["T T T T T T T T T T T"] * 3,
+    "T T T T T T T T P T T",
+    "P P T T T T T T P P T",
+    "P P P P T T T T P P T",
+    "P P P P P P T T P P P",
+    "P P P P P P P P P P P",
+)
+
+
+@pytest.mark.rule("ARA02-079")
+def test_annex_vi_is_copied_cell_by_cell(shared: Path) -> None:
+    third = book_of("ARA02").third
+    assert third.banker == tuple(row.replace(" ", "") for row in ANNEX_VI)
+    assert third.repairs == ()
+    for total, row in enumerate(ANNEX_VI):
+        assert stands_in(shared, "ARA02", f"{total} {row}")
+
+
+@pytest.mark.parametrize("decree", ["BAL05", "EUS96", "GAL07"])
+def test_other_copies_are_repaired_from_it_and_say_where(decree: str) -> None:
+    third = book_of(decree).third
+    assert third.banker == book_of("ARA02").third.banker
+    for repair in third.repairs:
+        assert repair.columns == "0123456789P"
+        assert repair.read == third.banker[repair.bank]
+        assert "ARA02" in repair.lines
+
+
+def test_what_the_basque_copy_prints(shared: Path) -> None:
+    third = book_of("EUS96").third
+    printed = {repair.bank: repair.printed for repair in third.repairs}
+    assert sorted(printed) == [0, 1, 2, 3]
+    for total in range(8):
+        row = printed.get(total, third.banker[total])
+        assert stands_in(shared, "EUS96", f"{total} {' '.join(row)}")
+
+
+@pytest.mark.parametrize("decree", ["BAL05", "GAL07"])
+def test_where_the_table_is_lost_every_row_is_a_repair(decree: str) -> None:
+    repairs = book_of(decree).third.repairs
+    assert [repair.bank for repair in repairs] == list(range(8))
+    assert {repair.printed for repair in repairs} == {""}
+
+
+@pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
+def test_the_player_draws_on_0_to_5_and_stands_on_6_and_7(decree: str) -> None:
+    assert book_of(decree).third.player == "TTTTTTPP"
+
+
+@pytest.mark.parametrize(
+    ("player", "banker", "says"),
+    [("TTTTTTP", ANNEX_VI, "player"), ("TTTTTTPX", ANNEX_VI, "player"), ("TTTTTTPP", ("T" * 11,) * 7, "banker")],
+)
+def test_a_bad_table_is_refused(player: str, banker: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        ThirdCards(player=player, banker=banker)
+
+
+# In the decree's own figures
+
+
+@pytest.mark.parametrize("decree", of("BAL05-103 BAL05-106", "ARA02-084", "EUS96-128", "GAL07-092"))
+def test_commission_and_limits(decree: str) -> None:
+    book = book_of(decree)
+    assert book.commission == (1, 20)
+    assert book.commission_six == ((1, 2) if decree == "EUS96" else None)
+    assert (book.limits, book.limits_are) == {
+        "BAL05": ((25, 50, 100), "choices"),
+        "ARA02": ((50, 100), "range"),
+        "EUS96": ((20, 100), "choices"),
+        "GAL07": ((20, 50, 100), "choices"),
+    }[decree]
+
+
+@pytest.mark.parametrize("decree", of("BAL05-102", "ARA02-084", "EUS96-127", "GAL07-091"))
+def test_the_tie_pays_eight_to_one(decree: str) -> None:
+    book = book_of(decree)
+    assert book.tie_pays == (8, 1)
+    assert book.tie_limit == {"BAL05": (1, 10), "ARA02": (1, 8), "EUS96": None, "GAL07": (1, 10)}[decree]
+
+
+@pytest.mark.parametrize("decree", [*of("ARA02-085", "EUS96-129", "GAL07-096"), "BAL05"])
+def test_seats_of_the_reduced_tables(decree: str) -> None:
+    assert book_of(decree).seats == {"mini": 7, "midi": 9}
+
+
+@pytest.mark.parametrize("decree", of("BAL05-095", "ARA02-071 ARA02-072", "EUS96-116 EUS96-117", "GAL07-040 GAL07-047"))
+def test_six_decks_with_indices_in_two_colours_and_seven_cards_behind(decree: str) -> None:
+    shoe = book_of(decree).shoe
+    assert (shoe.decks, shoe.behind, shoe.behind_exact, shoe.after_cut) == (6, 7, True, "finish")
+    assert (shoe.backs, shoe.index, shoe.new, shoe.burn) == ((3, 3), True, False, "shown")
