@@ -10,9 +10,9 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from controller.games.roulette_settings import BREACHES
-from controller.games.roulette_state import Entry, Hand, State
+from controller.games.roulette_state import Entry, Hand, Launch, State
 from controller.games.roulette_turn import DECISIONS, Turn, frames_of
-from devices.readings import AnyReading, Phase, Reading, WheelFault, WheelNumber, WheelPhase
+from devices.readings import AnyReading, LinkLate, Phase, Reading, WheelFault, WheelNumber, WheelPhase
 
 STARTING: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")
 """The wheel has done with whatever it did before."""
@@ -74,9 +74,13 @@ def take_fault(turn: Turn, given: WheelFault) -> None:
             turn.unresolved(replace(hand, frames=hand.frames + frames_of(given)), "number_unknown")
 
 
-def take_silence(turn: Turn, _given: AnyReading) -> None:
-    """The device was not heard for a while: what it did then is unknown, and so is the rotor's last direction."""
-    turn.change(gap=True, spent=False, rotor=None)
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """The device was not heard for a while: what it did then is unknown, and so is how its rotor turned last.
+
+    After a short silence, the lines of which came late, the wheel's own counter may still show that it missed no spin.
+    """
+    short = isinstance(given, LinkLate | WheelPhase | WheelNumber)
+    turn.change(gap=True, spent=False, heard=False, rotor=turn.state.rotor if short else None)
 
 
 # Phases
@@ -144,10 +148,10 @@ def _standstill(turn: Turn, given: WheelPhase) -> None:
 def _launched(turn: Turn, hand: Hand, given: WheelPhase) -> None:
     """The ball runs in the rim: the rotor must turn against its direction at the launch before, the ball against the rotor."""
     if not hand.launched:
-        before = turn.state.rotor
+        before, heard = turn.state.rotor, turn.state.heard
         turn.change_hand(launched=True, frames=hand.frames + frames_of(given), rotor_before=before)
-        turn.change(rotor=given.direction)
-        if before is not None and given.direction == before:
+        turn.change(rotor=Launch(given.direction, given.spin) if given.direction else None, heard=True)
+        if before and before.direction == given.direction and (heard or before.just_before(given.spin)):
             turn.breach("rotor_not_reversed", given)
     if "ball_with_rotor" in turn.state.faults:
         turn.breach("ball_with_rotor", given)

@@ -18,6 +18,17 @@ SHOWN = 20
 Purpose = Literal["close", "limit"]
 
 
+class Launch(msgspec.Struct, frozen=True):
+    """How the rotor turned when the ball was launched, and for which spin of the wheel's own counter."""
+
+    direction: Direction
+    spin: int | None
+
+    def just_before(self, spin: int | None) -> bool:
+        """Whether the wheel's counter shows that no spin lies between that launch and one for ``spin``."""
+        return self.spin is not None and spin is not None and spin - self.spin in (0, 1)
+
+
 class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``frames``: its evidence so far, oldest first.
 
@@ -36,7 +47,7 @@ class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asks: tuple[str, ...] = ()
     landed: Number | None = None
     stands: str | None = None
-    rotor_before: Direction | None = None
+    rotor_before: Launch | None = None
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -81,8 +92,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``phase`` and ``spin``: what the wheel last said, live. ``spent``: the outcome of what the wheel is doing is known, so
     nothing of it counts until it starts over. ``gap``: the device was silent since the wheel last started over.
-    ``relaunch``: the round before was null and none has followed. ``rotor``: the rotor's direction at the last launch, if
-    no silence has come since. ``faults``: what the wheel complains of now. ``before``: the tally before the oldest entry.
+    ``relaunch``: the round before was null and none has followed. ``rotor``: how the rotor turned at the last launch, if
+    no long silence has come since; ``heard``: no short one has either. ``faults``: what the wheel complains of now.
+    ``before``: the tally before the oldest entry.
     """
 
     session: int = 0
@@ -96,7 +108,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     spent: bool = False
     gap: bool = False
     relaunch: bool = False
-    rotor: Direction | None = None
+    rotor: Launch | None = None
+    heard: bool = True
     faults: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()
     countdowns: tuple[Countdown, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.events import Irregularity, RoundResult
-from devices.readings import Direction, LinkStale, LinkUp
+from devices.readings import Direction, LinkLate, LinkStale, LinkUp
 from tests.controller.games.roulette_play import Play, of, only, whats
 
 CW: Direction = "clockwise"
@@ -28,6 +28,13 @@ def test_nothing_is_claimed_across_a_silence(play: Play) -> None:
     play.spin(8, 1, direction=CW)
     play.take(LinkStale(at=90, device="wheel", age=5.0), LinkUp(at=120, device="wheel"))
     assert of(play.spin(9, 2, direction=CW), Irregularity) == []
+
+
+@pytest.mark.parametrize(("spin", "told"), [(2, True), (3, False), (None, False)])
+def test_after_a_short_silence_only_the_wheels_counter_can_tell(play: Play, spin: int | None, told: bool) -> None:
+    play.spin(8, 1, direction=CW)
+    play.take(LinkLate(at=90, device="wheel", frames=4, silence=2.4))
+    assert ("rotor_not_reversed" in whats(play.spin(9, spin, direction=CW))) == told
 
 
 def test_nothing_is_claimed_of_a_wheel_that_does_not_say_its_direction(play: Play) -> None:
