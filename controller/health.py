@@ -13,6 +13,7 @@ import msgspec
 
 from controller.desk import Desk, Place
 from controller.journal import Journal
+from controller.journal_schema import Entry, JournalUnusable
 from controller.publisher import Publisher, Standing
 from controller.times import utc
 
@@ -79,6 +80,7 @@ class Physician:
         self._desk = desk
         self._places = places
         self._started = time.monotonic()
+        self._unsent = OutboxHealth(depth=0, oldest=None)
         self._versions = {"novamas": version("novamas"), "python": platform.python_version()}
 
     def report(self) -> Health:
@@ -115,7 +117,14 @@ class Physician:
         return (self._journal.failed, self._publisher.standing.connected, *devices)
 
     def _outbox(self) -> OutboxHealth:
-        unsent = self._journal.events_after(self._publisher.position, COUNTED)
+        try:
+            unsent = self._journal.events_after(self._publisher.position, COUNTED)
+        except JournalUnusable:  # for a moment, and it is told elsewhere
+            return self._unsent
+        self._unsent = self._age(unsent)
+        return self._unsent
+
+    def _age(self, unsent: list[Entry]) -> OutboxHealth:
         if not unsent:
             return OutboxHealth(depth=0, oldest=None)
         age = (time.monotonic_ns() - unsent[0].mono_ns) / 1e9

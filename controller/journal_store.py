@@ -116,11 +116,13 @@ class Store:
         return True
 
     def examine(self) -> None:
-        """Something could not be read: raises if the file is damaged."""
-        if self._connection is not None:
-            found = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if found != "ok":
-                raise JournalLost(found)
+        """Something could not be read: raises if the file is damaged. Our own connection may still remember what it held."""
+        if self._leaving is not None:
+            return
+        with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)) as afresh:
+            found = afresh.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise JournalLost(found)
 
     def remove(self, through: int) -> bool:
         """Remove a few entries up to there, which are in segments; never the last one. Gives whether there are more."""

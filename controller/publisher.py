@@ -183,6 +183,7 @@ class Publisher:
 
     async def _publish(self, connection: Connection, backlog: int) -> None:
         """Publish what comes, until the end. What lies up to the position ``backlog`` is old."""
+        unreadable = False
         while True:
             self._wake.clear()
             try:
@@ -193,13 +194,17 @@ class Publisher:
                     self._outbox.move_cursor(self.position)
                     self.standing.published += len(events)
             except JournalUnusable as error:  # the journal looks whether it is damaged, and goes on in another file
-                self._log.error("events cannot be read", reason=str(error))
-                asyncio.get_running_loop().call_later(UNREADABLE, self.wake)
+                if not unreadable:
+                    unreadable = True
+                    self._log.error("events cannot be read", reason=str(error), position=self.position)
+            else:
+                unreadable = False
             await self._refresh(connection)
             if self._end.is_set():
                 await self._deliver(connection, [self._desk.status(online=False)])
                 return
-            await self._wake.wait()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), UNREADABLE if unreadable else None)
 
     def _events(self) -> list[Entry]:
         """The next events. Where there are none, the inputs up to here need not be looked through again."""
