@@ -107,7 +107,7 @@ class Archive:
         self.take()
         boot, after = self._known.get(table) or next(((k[1], 0) for k in self.held if k[0] == table), ("", 0))
         while True:
-            reply = self._ask(table, "events.recall", {"boot": boot, "after": after, "onward": True}, again=True)
+            reply = self.recall(table, boot, after)
             assert reply["ok"], reply
             events = reply.get("events") or []
             for body in events:
@@ -119,6 +119,10 @@ class Archive:
                 return
             boot, after = events[-1]["boot"], events[-1]["seq"]
             self._known[table] = (boot, after)
+
+    def recall(self, table: str, boot: str, after: int) -> Body:
+        """Ask for the events after one of them, and give the reply."""
+        return self._ask(table, "events.recall", {"boot": boot, "after": after, "onward": True}, again=True)
 
     def _ask(self, table: str, name: str, fields: Body, *, again: bool) -> Body:
         """``again``: ask once more where no reply comes; the daemon was on its way back, or a broker took the reply with it."""

@@ -1,0 +1,131 @@
+"""A disk of the daemon's own that can be filled, made read-only and cured, as far as this machine lets us have one."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from tests.daemon.process import Daemon
+
+SIZE = 8_000_000
+"""Bytes: small enough to be full at once."""
+
+
+class Disk(Protocol):
+    """``folder`` is where the journal goes. ``in_use``: it can be cured while the daemon runs."""
+
+    folder: Path
+    in_use: bool
+
+    def fail(self, daemon: Daemon, /) -> None:
+        """From now on it takes nothing."""
+        ...
+
+    def cure(self, daemon: Daemon, /) -> None:
+        """It takes something again."""
+        ...
+
+    def close(self) -> None:
+        """Give it back."""
+        ...
+
+
+class Full:
+    """A small file system in memory, filled to the last byte."""
+
+    in_use = True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        _run("mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(folder))
+
+    def fail(self, _daemon: Daemon) -> None:
+        with suppress(OSError), (self.folder / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(b"x" * 4096)
+
+    def cure(self, _daemon: Daemon) -> None:
+        (self.folder / "filler").unlink()
+
+    def close(self) -> None:
+        _run("umount", str(self.folder))
+
+
+class ReadOnly:
+    """A file system on a loop device, which its own driver makes read-only as after an error of the disk."""
+
+    in_use = False
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._image = folder.with_suffix(".img")
+        folder.mkdir()
+        with self._image.open("wb") as image:
+            image.truncate(4 * SIZE)
+        _run("mkfs.ext4", "-q", "-F", str(self._image))
+        self._mount()
+
+    def _mount(self) -> None:
+        _run("mount", "-o", "loop", str(self._image), str(self.folder))
+
+    def fail(self, _daemon: Daemon) -> None:
+        _run("mount", "-o", "remount,abort", str(self.folder))
+
+    def cure(self, _daemon: Daemon) -> None:
+        """As a person does it: the file system is checked and mounted anew, while nobody uses it."""
+        self.close()
+        subprocess.run(["e2fsck", "-p", str(self._image)], capture_output=True, check=False)  # 1: it has corrected something
+        self._mount()
+
+    def close(self) -> None:
+        _run("umount", str(self.folder))
+
+
+class Limited:
+    """Any file system, of which the daemon may not write another byte. For where nothing can be mounted."""
+
+    in_use = True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+
+    def fail(self, daemon: Daemon) -> None:
+        assert daemon.process is not None
+        _, most = resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (0, most))
+
+    def cure(self, daemon: Daemon) -> None:
+        assert daemon.process is not None
+        _, most = resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (most, most))
+
+    def close(self) -> None:
+        """Nothing is to be given back."""
+
+
+def disk(kind: type[Full] | type[ReadOnly], folder: Path) -> Disk:
+    """A disk of that kind, or the next best that this machine lets us have."""
+    try:
+        return kind(folder)
+    except (OSError, subprocess.CalledProcessError):
+        shutil.rmtree(folder, ignore_errors=True)
+        return Limited(folder)
+
+
+def spoil(path: Path, *, first: int = 4096) -> None:
+    """Overwrite a file behind everybody's back, from the byte ``first`` on, and leave its length."""
+    length = path.stat().st_size
+    with path.open("r+b", buffering=0) as file:
+        file.seek(first)
+        file.write(os.urandom(max(0, length - first)))
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"})

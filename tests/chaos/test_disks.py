@@ -1,0 +1,130 @@
+"""The disk takes nothing, or gives back something else: no result is published that is not stored, and somebody is told."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.archive import broken, events_of
+from tests.chaos.disk import Full, ReadOnly, disk, spoil
+from tests.chaos.floor import Floor
+from tests.chaos.truth import open_rounds, wrong_numbers
+from tests.daemon.mosquitto import until
+
+
+@pytest.fixture
+def ending() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.mark.parametrize("kind", [Full, ReadOnly])
+def test_a_disk_that_takes_nothing(
+    floor: Callable[..., Floor], tmp_path: Path, ending: ExitStack, kind: type[Full] | type[ReadOnly]
+) -> None:
+    room = disk(kind, tmp_path / "disk")
+    ending.callback(room.close)
+    made = floor(state=room.folder)
+    ending.callback(made.close)
+    archive = made.start()
+    made.until_results(1)
+    room.fail(made.daemon)
+    until("the alert", lambda: archive.latest("r1/alert/journal"), made.daemon.log)
+    until("the table is in fault", lambda: made.stands("r1", "fault"), made.daemon.log)
+    known, played = archive.take(), len(made.wheels["r1"].played)
+    until("another spin", lambda: len(made.wheels["r1"].played) > played)
+    assert archive.take() == known
+    assert "in fault" in archive.command("r1", "bets.close")["error"]
+    if not room.in_use:
+        made.daemon.kill()
+    room.cure(made.daemon)
+    if not room.in_use:
+        made.start_daemon()
+    until("the table plays again", lambda: made.stands("r1", "open"), made.daemon.log)
+    until("the alert is gone", lambda: archive.latest("r1/alert/journal") is None)
+    made.until_results(1)
+    verdict = made.settle()
+    assert verdict.flawless, verdict
+    assert made.daemon.stop() == 0
+    assert broken(made.journal) is None
+    events = events_of(made.journal)
+    assert not wrong_numbers(events, made.wheels["r1"].played)
+    assert not open_rounds(events)
+
+
+def test_a_disk_that_is_read_only_when_the_daemon_starts(floor: Callable[..., Floor], tmp_path: Path) -> None:
+    """It does not start, and says why; the node stays offline for everybody. Then it goes on where it was."""
+    room = tmp_path / "room"
+    room.mkdir()
+    made = floor(state=room)
+    archive = made.start()
+    made.until_results(1)
+    made.daemon.kill()
+    until("the last will", lambda: archive.latest("node/pit-1/status")["status"] == "offline")
+    with read_only(room):
+        made.start_daemon()
+        assert made.daemon.wait() == 1
+        assert str(made.journal) in made.daemon.log().splitlines()[-1]
+    made.start_daemon()
+    made.until_results(1)
+    verdict = made.settle()
+    assert verdict.flawless, verdict
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """A folder in which nothing can be written: by a mount where we may mount, because root may write everywhere else."""
+    rights = folder.stat().st_mode
+    folder.chmod(0o500)
+    mounted = subprocess.run(["mount", "--bind", "-r", folder, folder], capture_output=True, check=False).returncode == 0
+    try:
+        yield
+    finally:
+        if mounted:
+            subprocess.run(["umount", folder], check=True)
+        folder.chmod(rights)
+
+
+def test_a_journal_that_was_damaged_while_nobody_used_it(floor: Callable[..., Floor]) -> None:
+    made = floor()
+    archive = made.start()
+    made.until_results(1)
+    assert made.daemon.stop() == 0
+    archive.take()
+    before = set(archive.held)
+    spoil(made.journal)
+    made.start_daemon()
+    until("the alert", lambda: archive.latest("r1/alert/journal-set-aside"), made.daemon.log)
+    assert [path for path in made.folder.iterdir() if path.name.startswith(f"{made.journal.name}.corrupt-")]
+    made.open_sessions()
+    made.until_results(1)
+    verdict = made.settle()
+    assert set(verdict.unstored) == before  # what was told before is in the file that was set aside
+    assert verdict.altered == verdict.misordered == ()
+    assert broken(made.journal) is None
+    assert not wrong_numbers(events_of(made.journal), made.wheels["r1"].played)
+
+
+def test_a_journal_that_is_damaged_while_the_daemon_runs(floor: Callable[..., Floor]) -> None:
+    """It is found when something old is asked for, and the table goes on in another file, in the same session."""
+    made = floor()
+    archive = made.start()
+    made.until_results(1)
+    archive.catch_up("r1")
+    spoil(made.journal)
+    spoil(Path(f"{made.journal}-wal"), first=0)
+    boot = made.boot()
+    archive.recall("r1", boot, 0)
+    until("the alert", lambda: archive.latest("r1/alert/journal-set-aside"), made.daemon.log)
+    made.until_results(1)
+    assert made.boot() == boot
+    verdict = made.settle()
+    assert verdict.altered == verdict.misordered == ()
+    assert broken(made.journal) is None
+    assert not wrong_numbers(events_of(made.journal), made.wheels["r1"].played)
+    assert made.daemon.stop() == 0
+    assert "Traceback" not in made.daemon.log()
