@@ -53,6 +53,17 @@ class Journal(_Section, frozen=True):
     key_credential: Name | None = None
 
 
+class Surveillance(_Section, frozen=True):
+    """``[surveillance]``: who alone may read cards that lie face down. ``public_key``: an X25519 key, hexadecimal or base64.
+
+    ``secret_credential``: the systemd credential with the daemon's own key, for what such tables remember; else the key is made
+    beside the journal.
+    """
+
+    public_key: Name | None = None
+    secret_credential: Name | None = None
+
+
 class Recordings(_Section, frozen=True):
     """``[recordings]``: the raw bytes of each device, on by default, bounded."""
 
@@ -116,6 +127,7 @@ class Configuration(_Section, frozen=True):
     site: Site
     table: tuple[Table, ...] = ()
     journal: Journal = Journal()
+    surveillance: Surveillance = Surveillance()
     recordings: Recordings = Recordings()
     broker: Broker = Broker()
     log: Log = Log()

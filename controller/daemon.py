@@ -26,11 +26,13 @@ from controller.games.games import make_game
 from controller.health import PERIOD, STUCK, Physician
 from controller.journal import Journal
 from controller.journal_schema import new_boot
+from controller.keys import keeper_of
 from controller.notify import notify, watchdog_interval
 from controller.publisher import Publisher
 from controller.retained import About, Alert
 from controller.rulebook import rulebook
-from controller.station import Station
+from controller.soundness import deals_face_down
+from controller.station import Station, remembered
 from controller.table import Table
 from controller.times import utc
 from controller.topics import Topics
@@ -57,7 +59,7 @@ async def serve(configuration: Configuration) -> None:
 
 
 class Daemon:
-    """All tables of one configuration. Raises ``JournalUnusable``."""
+    """All tables of one configuration. Raises ``JournalUnusable`` and ``KeyFileUnusable``."""
 
     def __init__(self, configuration: Configuration) -> None:
         self.boot = new_boot()
@@ -70,6 +72,7 @@ class Daemon:
         self._places: dict[str, Place] = {}
         self._alerts: dict[str, Alert] = {}
         try:
+            self._keeper = keeper_of(configuration) if any(map(deals_face_down, configuration.table)) else None
             self._archivist = Archivist(configuration, self.boot, self._journal, self._alerts, self._changed)
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
@@ -142,11 +145,13 @@ class Daemon:
                 game=game,
                 boot=self.boot,
                 simulated=table.simulated,
-                saved=self._journal.last_saved(table.id),
+                saved=remembered(self._journal, table.id, self._keeper),
                 about=about,
             )
 
-        station = Station(make, self._journal, clock, self._changed)
+        station = Station(make, self._journal, clock, self._changed, self._keeper)
+        if game.face_down and self._configuration.recordings.enabled:
+            self._log.warning("cards lie face down: no recordings are written; the journal has the bytes, sealed", table=table.id)
         devices = {device.id: self._device(table.id, device, station) for device in table.device}
         silence = max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
         return Place(station, Topics(self._configuration.site.id, table.simulated), devices, silence)
@@ -160,7 +165,8 @@ class Daemon:
             take=station.take,
             stale_after=device.stale_after,
             clock=station.clock,
-            recorder=self._recorder(table, device),
+            recorder=None if station.table.face_down else self._recorder(table, device),
+            confidential=station.table.face_down,
             commands_enabled=device.commands,
             note=partial(station.note, device.id),
             log=self._log.bind(table=table),

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from controller.broker import NotLoopback, loopback
+from controller.confidential import public_key
 from controller.configuration import BROKER_FILES, Broker, Configuration, Device, Notes, Table, read
 from controller.games.games import make_game, settings_of
 from controller.places import Path
@@ -32,6 +33,7 @@ def flaws(configuration: Configuration) -> Notes:
     return [
         *([] if tables else [(("table",), "there is no table: add [[table]]")]),
         *_broker(configuration.broker),
+        *_surveillance(configuration),
         *_once([(("table", t, "id"), table.id) for t, table in tables], "another table has the id"),
         *(flaw for t, table in tables for flaw in _table(("table", t), table)),
         *(flaw for at, device in devices for flaw in _device(at, device)),
@@ -69,6 +71,28 @@ def _broker(broker: Broker) -> Flaws:
         name = getattr(broker, key)
         if name and not name.startswith(CREDENTIALS) and not os.access(name, os.R_OK):
             yield ("broker", key), f"cannot be read: {name}"
+
+
+def _surveillance(configuration: Configuration) -> Flaws:
+    """Whether there is somebody to seal the cards for that lie face down. Simulated tables make a key of their own."""
+    key = configuration.surveillance.public_key
+    if key is not None:
+        try:
+            public_key(key)
+        except ValueError as error:
+            yield ("surveillance", "public_key"), _words(error)
+        return
+    for t, table in enumerate(configuration.table):
+        if not table.simulated and deals_face_down(table):
+            yield ("table", t, "game"), f"{table.game} deals cards face down: set surveillance.public_key (`novamas keygen`)"
+
+
+def deals_face_down(table: Table) -> bool:
+    """Whether cards ever lie face down at this table; no, if its game cannot be made."""
+    try:
+        return make_game(table.game, table.decree, table.settings).face_down
+    except ValueError:
+        return False
 
 
 def _table(at: Path, table: Table) -> Flaws:

@@ -11,6 +11,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
+
 import msgspec
 import structlog
 from structlog.typing import FilteringBoundLogger
@@ -53,7 +54,8 @@ class Device:
     """One device. ``take`` is called in the event loop with what it says; ``clock`` gives seconds that never go back.
 
     ``recorder``: where its bytes are kept; the device closes it at the end of :meth:`run`. ``note`` is given every call to the
-    watch that matters, before ``take`` is given what came of it.
+    watch that matters, before ``take`` is given what came of it. ``confidential``: nothing that it sends is told in a log or an
+    error, where everybody may read it.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Device:
         clock: Callable[[], float] = time.monotonic,
         recorder: RecordingWriter | None = None,
         commands_enabled: bool = False,
+        confidential: bool = False,
         note: Callable[[AnyCall], None] = lambda _: None,
         log: FilteringBoundLogger | None = None,
     ) -> None:
@@ -79,6 +82,7 @@ class Device:
         self._recorder = recorder
         self._recording = recorder is not None
         self._commands_enabled = commands_enabled
+        self._confidential = confidential
         self._log: FilteringBoundLogger = (log or structlog.get_logger()).bind(device=id)
         self._watch = Watch(codec, id, stale_after)
         self._outbox: asyncio.Queue[tuple[str | None, bytes]] | None = None
@@ -96,8 +100,8 @@ class Device:
                 try:
                     now, reason = await self._serve()
                 except Exception as error:  # a defect of ours, not of the device: told each time, and gone on with
-                    self._log.exception("defect of the supervisor")
-                    now, reason = self._clock(), f"{type(error).__name__}: {error}"
+                    self._log_defect("defect of the supervisor", error)
+                    now, reason = self._clock(), type(error).__name__ if self._confidential else f"{type(error).__name__}: {error}"
                 self._error = reason
                 self._tell(Lost(now, reason))
                 self._failures += 1
@@ -191,9 +195,16 @@ class Device:
 
     def _note_defect(self, defect: CodecDefect) -> None:
         self._defects += 1
-        self._error = f"defect of the codec: {defect}"
+        self._error = "defect of the codec" if self._confidential else f"defect of the codec: {defect}"
         if self._defects == 1:
-            self._log.error("defect of the codec, told once", bytes=escape(defect.data), exc_info=defect.__cause__)
+            self._log_defect("defect of the codec, told once", defect.__cause__ or defect, bytes=escape(defect.data))
+
+    def _log_defect(self, what: str, error: BaseException, **more: object) -> None:
+        """With all there is to find it; of a confidential device only where it is."""
+        if self._confidential:
+            self._log.error(what, error=type(error).__name__, where=_where(error))
+        else:
+            self._log.error(what, exc_info=error, **more)
 
     def _give(self, readings: list[AnyReading]) -> None:
         for reading in readings:
@@ -201,8 +212,8 @@ class Device:
         if readings:
             try:
                 self._take(readings)
-            except Exception:
-                self._log.exception("readings were not taken", readings=len(readings))
+            except Exception as error:
+                self._log_defect("readings were not taken", error, readings=len(readings))
 
     def _note_state(self, reading: AnyReading) -> None:
         """The log lines: one for each time the device goes down, one for each time it is up."""
@@ -257,6 +268,16 @@ async def _poll(outbox: asyncio.Queue[tuple[str | None, bytes]], every: float, d
     while every > 0:
         await asyncio.sleep(every)
         await outbox.put((None, data))
+
+
+def _where(error: BaseException) -> str:
+    """The line of code that raised it."""
+    where = "unknown"
+    trace = error.__traceback__
+    while trace is not None:
+        where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return where
 
 
 def _why(reading: LinkLost | LinkStale | LinkUnintelligible) -> str:

@@ -24,6 +24,8 @@ SUBCOMMANDS = (
     "rules",
     "games",
     "schemas",
+    "keygen",
+    "unseal",
 )
 
 

@@ -24,6 +24,7 @@ def run(given: argparse.Namespace) -> int:
     from controller.configuration import Mistaken, load
     from controller.daemon import serve
     from controller.journal_schema import JournalUnusable
+    from controller.key_file import KeyFileUnusable
     from controller.logs import configure
     from controller.table import Unrestorable
 
@@ -38,7 +39,7 @@ def run(given: argparse.Namespace) -> int:
     except Unrestorable as error:  # trying again is of no use, a person has to decide
         print(f"novamas: {error}", file=sys.stderr)
         return CONFIGURATION
-    except JournalUnusable as error:
+    except (JournalUnusable, KeyFileUnusable) as error:
         raise Failed(str(error)) from None
     except OSError as error:
         raise Failed(f"{error.filename or configuration.broker.url}: {error.strerror or error}") from None

@@ -108,7 +108,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     table = GOOD[GOOD.index("[[table]]") :]
     device = GOOD[GOOD.index("[[table.device]]") :]
     assert mistakes(tmp_path, f"colour = 1\n{GOOD}{table.replace('cammegh', 'camegh')}{device}speed = 3\n") == [
-        "line 1: colour: unknown key; there are: site, table, journal, recordings, broker, log",
+        "line 1: colour: unknown key; there are: site, table, journal, surveillance, recordings, broker, log",
         "line 15: table[1].id: another table has the id ruleta-1 too",
         f"line 20: table[1].device[0].driver: no driver 'camegh-ss2'; there are: {', '.join(sorted(DRIVERS))}",
         "line 21: table[1].device[0].link: another device is on 127.0.0.1:4001 too",
@@ -248,6 +248,7 @@ def _told(field: msgspec.structs.FieldInfo) -> str:
     [
         ("[site]", configuration.Site),
         ("[journal]", configuration.Journal),
+        ("[surveillance]", configuration.Surveillance),
         ("[recordings]", configuration.Recordings),
         ("[broker]", configuration.Broker),
         ("[log]", configuration.Log),
@@ -266,6 +267,7 @@ def test_the_document_has_every_section() -> None:
         configuration.Site,
         configuration.Table,
         configuration.Journal,
+        configuration.Surveillance,
         configuration.Recordings,
         configuration.Broker,
         configuration.Log,

@@ -1,0 +1,31 @@
+"""``novamas keygen``: the key pair of surveillance."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from controller.cli import Failed
+
+HELP = "make the key pair of surveillance, for cards that lie face down"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """FILE."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="where the private key is to be; it stays with surveillance")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the private key, and print what the configuration of each daemon needs."""
+    from nacl.public import PrivateKey
+
+    from controller.confidential import spelled
+    from controller.key_file import KeyFileUnusable, write_key_file
+
+    key = PrivateKey.generate()
+    try:
+        write_key_file(arguments.file, key.encode())
+    except KeyFileUnusable as error:
+        raise Failed(str(error)) from None
+    print(f'[surveillance]\npublic_key = "{spelled(key.public_key)}"')
+    return 0
