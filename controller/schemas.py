@@ -14,6 +14,7 @@ import msgspec
 
 from controller.checkpoint import Checkpoint
 from controller.commands import COMMANDS, AnyCommand
+from controller.confidential import Opened, Sealed
 from controller.desk import Status
 from controller.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
 from controller.health import Health
@@ -47,6 +48,7 @@ def documents() -> dict[str, bytes]:
         "events": _events(),
         "retained": _family("The retained topics of a table.", Info, State, RoundResult | ResultCorrected | None, History, Alert),
         "node": _node(),
+        "sealed": _family("The topic `sealed`, and what surveillance finds in it.", Sealed, Opened),
     }
     files = {f"schemas/{name}.json": {"$id": f"urn:novamas:v{VERSION}:{name}", **schema} for name, schema in schemas.items()}
     return {path: _bytes(content) for path, content in (files | {"asyncapi.json": _asyncapi()}).items()}
@@ -105,6 +107,7 @@ def _asyncapi() -> Schema:
     topics = Topics("{site}")
     channels: dict[str, Schema] = {
         "event": _channel(topics.table("{table}", "event"), TABLE, {EVENT_NAMES[e]: ("events", e.__name__) for e in EVENTS}),
+        "sealed": _channel(topics.table("{table}", "sealed"), TABLE, {"sealed": ("sealed", "Sealed")}),
         "info": _channel(topics.table("{table}", "info"), TABLE, {"info": ("retained", "Info")}),
         "state": _channel(topics.table("{table}", "state"), TABLE, {"state": ("retained", "State")}),
         "result": _channel(
@@ -131,7 +134,7 @@ def _asyncapi() -> Schema:
         "health": _channel(topics.node("{node}", "health"), NODE, {"health": ("node", "Health")}),
         "checkpoint": _channel(topics.node("{node}", "checkpoint"), NODE, {"checkpoint": ("node", "Checkpoint")}),
     }
-    momentary = ("event", "reply")
+    momentary = ("event", "sealed", "reply")
     operations = {name: _operation("send", name, retain=name not in momentary) for name in channels if name != "command"} | {
         "command": _operation("receive", "command", retain=False) | {"reply": {"channel": {"$ref": "#/channels/reply"}}}
     }

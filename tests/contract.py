@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from controller.schemas import documents
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-FAMILIES = ("readings", "commands", "orders", "replies", "events", "retained", "node")
+FAMILIES = ("readings", "commands", "orders", "replies", "events", "retained", "node", "sealed")
 
 SHARED = {
     "readings": ("at", "device", "frame"),

@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from controller.commands import COMMANDS
+from controller.confidential import Opened, Sealed
 from controller.desk import Status
 from controller.notation import read_event, read_input, write
 from controller.orders import Reply, read_order
@@ -25,7 +26,14 @@ EXAMPLES = [
     (label, json.loads(body))
     for label, body in re.findall(r"^```json (.+?)\n(.*?)^```", (contract.DOCS / "mqtt.md").read_text(), re.MULTILINE | re.DOTALL)
 ]
-RETAINED: dict[str, type[Any]] = {"state": State, "alert": Alert, "status": Status, "reply": Reply}
+RETAINED: dict[str, type[Any]] = {
+    "state": State,
+    "alert": Alert,
+    "status": Status,
+    "reply": Reply,
+    "sealed": Sealed,
+    "opened": Opened,
+}
 
 
 def validator(family: str, component: str | None = None) -> Draft202012Validator:
@@ -63,6 +71,8 @@ def component(label: str) -> tuple[str, str]:
         "state": ("retained", "State"),
         "alert": ("retained", "Alert"),
         "status": ("node", "Status"),
+        "sealed": ("sealed", "Sealed"),
+        "opened": ("sealed", "Opened"),
     }[kind]
 
 

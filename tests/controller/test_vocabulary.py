@@ -31,7 +31,7 @@ def expected() -> dict[str, list[contract.Row]]:
     found["order `device.<command>`"] = contract.rows(orders["DeviceOrder"], sender)
     found["order `events.recall`"] = contract.rows(orders["Recall"], sender)
     found["reply"] = contract.rows(contract.schema("replies")["$defs"]["Reply"])
-    for family in ("retained", "node"):
+    for family in ("retained", "node", "sealed"):
         for name, component in contract.schema(family)["$defs"].items():
             if contract.tag(component) is None and name != "Frame":
                 found[f"{family} `{name}`"] = contract.rows(component)
