@@ -44,7 +44,8 @@ class Archivist:
         self._today = ""
         self._log = structlog.get_logger()
         self._notary.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
-        self._append_boot(configuration)
+        self._configuration = configuration
+        self._append_boot(continues=False)
         self._say()
 
     def checkpoint(self) -> Checkpoint:
@@ -68,6 +69,7 @@ class Archivist:
             self.flush(stations)
             if (today := utc(time.time())[:10]) != self._today:
                 self._today = today
+                self._append_boot(continues=True)
                 for station in stations:
                     station.new_day()
 
@@ -87,9 +89,9 @@ class Archivist:
                 self._journal.cut(done.cut)
         self._say()
 
-    def _append_boot(self, configuration: Configuration) -> None:
+    def _append_boot(self, *, continues: bool) -> None:
         now = utc(time.time())
-        body = boot(configuration, self._notary.key)
+        body = boot(self._configuration, self._notary.key, continues=continues)
         record = Record(table="", boot=self._run, seq=0, time=now, mono_ns=time.monotonic_ns(), before=(("boot", body),))
         self._journal.append(record).add_done_callback(lambda stored: stored.cancelled() or stored.exception())
 

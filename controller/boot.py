@@ -38,7 +38,7 @@ class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in hexadecimal; null: none could be
-    used. ``continues``: no start of the daemon, but of a new file while it ran.
+    used. ``continues``: no start of the daemon, but of a new file or a new day while it ran.
     """
 
     software: str
@@ -54,10 +54,10 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     """An entry of the kind ``state``: with what a table went on; null: it began afresh."""
 
     why: Why
-    saved: msgspec.Raw | None
+    saved: msgspec.Raw
 
 
-def boot(configuration: Configuration, key: str | None) -> bytes:
+def boot(configuration: Configuration, key: str | None, *, continues: bool = False) -> bytes:
     """The body of a ``boot`` entry: what this run of the daemon is set up with."""
     made = Boot(
         software=f"novamas {version('novamas')}",
@@ -65,6 +65,7 @@ def boot(configuration: Configuration, key: str | None) -> bytes:
         site=configuration.site.id,
         node=configuration.site.node,
         key=key,
+        continues=continues,
         tables=tuple(
             TableSetup(
                 id=table.id,
@@ -86,7 +87,7 @@ def boot(configuration: Configuration, key: str | None) -> bytes:
 
 def begun(why: Why, saved: bytes | None) -> bytes:
     """The body of a ``state`` entry."""
-    return msgspec.json.encode(Begun(why=why, saved=None if saved is None else msgspec.Raw(saved)))
+    return msgspec.json.encode(Begun(why=why, saved=msgspec.Raw(b"null" if saved is None else saved)))
 
 
 def continued(body: bytes) -> bytes:

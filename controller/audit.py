@@ -1,0 +1,373 @@
+"""The audit: everything that the journal says was concluded is concluded again from what it says was given.
+
+The bytes of each device go through a fresh watch and codec and must give the readings that are stored; the readings and
+commands go through a fresh table and game and must give the events that are stored. What cannot be derived is counted and said.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from controller.boot import Begun, Boot, TableSetup
+from controller.confidential import is_locked, is_sealed
+from controller.evidence import Evidence
+from controller.games.game import Rejected
+from controller.games.games import make_game
+from controller.journal_schema import Entry
+from controller.notation import read_input, write
+from controller.retained import About
+from controller.segment import Broken
+from controller.table import Table, Unrestorable
+from controller.wire import Calls
+from devices.calls import Missed, readings
+from devices.drivers import driver
+from devices.readings import AnyReading, LinkLost, Reading
+from devices.watch import Watch
+
+MOST = 20
+"""Differences that are listed; the rest is counted."""
+
+SEALED = "sealed for surveillance"
+NO_BEGINNING = "the beginning of its run is not kept"
+LOST = "inputs were lost while the journal could not be written"
+
+Unseal = Callable[[bytes], bytes]
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry that does not follow from what is before it. ``derived``: what does; null: nothing."""
+
+    position: int
+    time: str
+    table: str
+    boot: str
+    what: str
+    derived: str | None
+    found: str | None
+
+
+class Run(msgspec.Struct, kw_only=True):
+    """One run of the daemon: which software wrote what."""
+
+    boot: str
+    software: str
+    python: str
+    since: str
+    first: int
+    entries: int = 0
+    readings: int = 0
+    commands: int = 0
+    events: int = 0
+    differences: int = 0
+
+
+class Audit(msgspec.Struct, kw_only=True):
+    """What was found. ``proved_readings`` follow from bytes, ``proved_events`` from inputs; ``unproved``: why others could not be
+    derived, and how many.
+    """
+
+    journal: str
+    entries: int = 0
+    readings: int = 0
+    proved_readings: int = 0
+    commands: int = 0
+    events: int = 0
+    proved_events: int = 0
+    unheard: int = 0
+    unproved: dict[str, int] = {}
+    runs: list[Run] = []
+    differences: list[Difference] = []
+    more: int = 0
+
+    @property
+    def proves(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+
+class _Room:
+    """One table of one run, as it is derived."""
+
+    def __init__(self, site: str, boot: str, setup: TableSetup, *, whole: bool) -> None:
+        self.site, self.boot, self.setup = site, boot, setup
+        self.table: Table | None = None
+        self.why = NO_BEGINNING
+        self.gaps = 0
+        self.due: deque[bytes] = deque()
+        self.said: dict[str, deque[bytes]] = {}
+        self.watches: dict[str, Watch | None] = {}
+        self.cold: dict[str, str] = {}
+        for device in setup.devices:
+            found = driver(device.driver)
+            codec = found.make(device.id, msgspec.convert(device.options, found.options))
+            self.watches[device.id] = Watch(codec, device.id, device.stale_after) if whole else None
+            self.said[device.id] = deque()
+
+    def begin(self, saved: bytes | None) -> None:
+        """Take the table up. Raises ``ValueError`` and :class:`Unrestorable`."""
+        setup = self.setup
+        self.table = Table(
+            site=self.site,
+            id=setup.id,
+            game_id=setup.game,
+            decree=setup.decree,
+            game=make_game(setup.game, setup.decree, setup.settings),
+            boot=self.boot,
+            simulated=setup.simulated,
+            saved=saved,
+            about=About(devices={device.id: device.driver for device in setup.devices}),
+        )
+
+    def chill(self, device: str, why: str) -> None:
+        """What this device says cannot be derived any more."""
+        self.watches[device] = None
+        self.cold[device] = why
+        self.said.setdefault(device, deque()).clear()
+
+
+class Auditor:
+    """Takes the entries in order."""
+
+    def __init__(self, journal: Path, unseal: Unseal | None = None) -> None:
+        self.audit = Audit(journal=str(journal))
+        self._unseal = unseal
+        self._rooms: dict[str, _Room] = {}
+        self._runs: dict[str, Run] = {}
+        self._saved: dict[str, bytes] = {}  # what each table knows, as derived
+
+    def hear(self, entry: Entry) -> None:
+        """The next entry."""
+        self.audit.entries += 1
+        run = self._run(entry)
+        if run is not None:
+            run.entries += 1
+        body = entry.body
+        if is_sealed(body) and self._unseal is not None:
+            try:
+                body = self._unseal(body)
+            except ValueError as error:
+                self._differs(entry, f"cannot be unsealed: {error}", None)
+        if entry.kind == "boot":
+            self._boot(entry)
+            return
+        room = self._rooms.get(entry.table)
+        if room is not None and room.boot != entry.boot:
+            room = None
+        try:
+            self._take(entry, body, room)
+        except ValueError as error:  # also a msgspec.ValidationError
+            self._differs(entry, f"cannot be read: {error}", None)
+            self._give_up(room, "an entry before could not be read")
+
+    def end(self) -> None:
+        """No more entries."""
+        for room in self._rooms.values():
+            if room.due:
+                self._missing(room, None)
+
+    def _take(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+        if room is not None and entry.kind != "event" and room.due:
+            self._missing(room, entry)
+        match entry.kind:
+            case "state":
+                self._state(entry, body, room)
+            case "bytes":
+                self._bytes(body, room)
+            case "input":
+                self._input(entry, body, room)
+            case "event":
+                self._event(entry, room)
+
+    def _boot(self, entry: Entry) -> None:
+        boot = msgspec.json.decode(entry.body, type=Boot)
+        if boot.continues and entry.boot in self._runs:
+            return  # said again, for a day or a file that begins
+        for room in self._rooms.values():
+            self.audit.unheard += sum(len(said) for said in room.said.values())
+        self._runs[entry.boot] = run = Run(
+            boot=entry.boot, software=boot.software, python=boot.python, since=entry.time, first=entry.position, entries=1
+        )
+        self.audit.runs.append(run)
+        self._rooms = {}
+        for setup in boot.tables:
+            try:
+                self._rooms[setup.id] = _Room(boot.site, entry.boot, setup, whole=not boot.continues)
+            except (KeyError, ValueError) as error:
+                self._differs(entry, f"table {setup.id} cannot be set up: {error}", None)
+
+    def _state(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+        if room is None:
+            return
+        if is_sealed(body):
+            self._give_up(room, SEALED)
+            return
+        begun = msgspec.json.decode(body, type=Begun)
+        saved = None if (told := bytes(begun.saved)) == b"null" else told
+        if saved is not None and is_locked(saved):
+            self._give_up(room, SEALED)
+            return
+        derived = self._saved.get(entry.table)
+        if begun.why != "aside" and derived is not None and derived != saved:
+            self._differs(entry, "the table went on with something else than it knew", derived, saved)
+        if begun.why == "lost":
+            for device in room.watches:
+                room.chill(device, LOST)
+        if begun.why == "day" and room.table is not None:
+            return
+        try:
+            room.begin(saved)
+        except (ValueError, Unrestorable) as error:
+            self._differs(entry, f"the table cannot be taken up: {error}", None)
+            return
+        assert room.table is not None
+        room.gaps = 0 if begun.why in ("day", "aside") else len(room.table.gap(0.0))
+
+    def _bytes(self, body: bytes, room: _Room | None) -> None:
+        if room is None:
+            return
+        if is_sealed(body):
+            for device in room.watches:
+                room.chill(device, SEALED)
+            return
+        calls = msgspec.json.decode(body, type=Calls)
+        for call in calls.calls:
+            watch = room.watches.get(calls.device)
+            if watch is None:
+                return
+            if isinstance(call, Missed):
+                room.chill(calls.device, LOST)
+                return
+            room.said[calls.device] += (write(reading) for reading in readings(watch, call))
+
+    def _input(self, entry: Entry, body: bytes, room: _Room | None) -> None:
+        if is_sealed(body):
+            self.audit.readings += 1
+            self._unproved(SEALED)
+            self._give_up(room, SEALED)
+            return
+        given = read_input(body)
+        if room is not None and room.gaps and isinstance(given, LinkLost):
+            room.gaps -= 1  # said by the table itself, which was not told for a while
+        elif isinstance(given, Reading):
+            self._reading(entry, given, body, room)
+        else:
+            self.audit.commands += 1
+            if run := self._run(entry):
+                run.commands += 1
+        if room is None or room.table is None:
+            return
+        try:
+            room.due = deque(write(event) for event in room.table.take(given, entry.time, entry.mono_ns))
+        except Rejected as refusal:
+            self._differs(entry, f"the rules refuse this command: {refusal}", None)
+            return
+        self._saved[entry.table] = room.table.saved()
+
+    def _reading(self, entry: Entry, given: AnyReading, body: bytes, room: _Room | None) -> None:
+        self.audit.readings += 1
+        if run := self._run(entry):
+            run.readings += 1
+        watch = room.watches.get(given.device) if room is not None else None
+        if room is None or watch is None:
+            self._unproved(NO_BEGINNING if room is None else room.cold.get(given.device, NO_BEGINNING))
+            return
+        said = room.said[given.device]
+        derived = said.popleft() if said else None
+        if derived == body:
+            self.audit.proved_readings += 1
+            return
+        self._differs(entry, f"this reading of {given.device} does not follow from its bytes", derived)
+        room.chill(given.device, "a reading before did not follow")
+
+    def _event(self, entry: Entry, room: _Room | None) -> None:
+        self.audit.events += 1
+        if run := self._run(entry):
+            run.events += 1
+        if room is None or room.table is None:
+            self._unproved(NO_BEGINNING if room is None else room.why)
+            return
+        derived = room.due.popleft() if room.due else None
+        if derived == entry.body:
+            self.audit.proved_events += 1
+            return
+        self._differs(entry, "this event does not follow from its input", derived)
+        self._give_up(room, "an event before did not follow")
+
+    def _missing(self, room: _Room, entry: Entry | None) -> None:
+        derived = room.due.popleft()
+        self._note(
+            Difference(
+                position=entry.position if entry else 0,
+                time=entry.time if entry else "",
+                table=room.setup.id,
+                boot=room.boot,
+                what="an event follows from the input before, and is not there",
+                derived=_text(derived),
+                found=None,
+            )
+        )
+        self._give_up(room, "an event before was missing")
+
+    def _give_up(self, room: _Room | None, why: str) -> None:
+        """Nothing follows of this table until it is taken up again."""
+        if room is not None:
+            room.table, room.why = None, why
+            room.due.clear()
+            self._saved.pop(room.setup.id, None)
+
+    def _differs(self, entry: Entry, what: str, derived: bytes | None, found: bytes | None = None) -> None:
+        if run := self._run(entry):
+            run.differences += 1
+        self._note(
+            Difference(
+                position=entry.position,
+                time=entry.time,
+                table=entry.table,
+                boot=entry.boot,
+                what=what,
+                derived=None if derived is None else _text(derived),
+                found=_text(entry.body if found is None else found),
+            )
+        )
+
+    def _note(self, difference: Difference) -> None:
+        if len(self.audit.differences) < MOST:
+            self.audit.differences.append(difference)
+        else:
+            self.audit.more += 1
+
+    def _run(self, entry: Entry) -> Run | None:
+        return self._runs.get(entry.boot)
+
+    def _unproved(self, why: str) -> None:
+        self.audit.unproved[why] = self.audit.unproved.get(why, 0) + 1
+
+
+def audit(journal: Path, unseal: Unseal | None = None, progress: Callable[[int, int], None] = lambda _done, _total: None) -> Audit:
+    """Derive everything again. ``unseal`` opens what is sealed. Raises ``JournalUnusable`` where there is nothing to audit."""
+    evidence = Evidence(journal)
+    auditor = Auditor(journal, unseal)
+    total, latest = evidence.size(), 0
+    try:
+        for number, (_, entry) in enumerate(evidence.entries(), 1):
+            auditor.hear(entry)
+            latest = entry.position
+            if not number % 500:
+                progress(number, total)
+    except Broken as broken:
+        evidence.unreadable.append(str(broken))
+    auditor.end()
+    for what in evidence.unreadable:
+        auditor.audit.differences.append(
+            Difference(position=latest + 1, time="", table="", boot="", what=f"cannot be read: {what}", derived=None, found=None)
+        )
+    progress(total, total)
+    return auditor.audit
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "backslashreplace")

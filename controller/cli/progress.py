@@ -1,0 +1,29 @@
+"""Progress on the terminal: one line on standard error, gone when the work is done. Nothing where that is no terminal."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+
+class Percent:
+    """``with Percent("verifying") as percent: percent.show(done, total)``."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._shown = -1
+        self._on = sys.stderr.isatty()
+
+    def __enter__(self) -> Percent:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._shown >= 0:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def show(self, done: int, total: int) -> None:
+        """So much of so much is done."""
+        percent = 100 * done // total if total else 100
+        if self._on and percent != self._shown:
+            self._shown = percent
+            print(f"\r{self._what} {percent} %", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,125 @@
+"""A subscriber's archive as a witness: JSON lines of events and checkpoints as they came, in any order, with doubles.
+
+A line is the body itself, or an object that has it under ``payload`` (an object or a text) beside anything else. The reply to
+a recall counts as the events that are in it. Everything else is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller.checkpoint import Checkpoint
+from controller.journal_schema import Entry
+from controller.verify import Verdict
+
+Name = tuple[str, str, int]
+"""Table, boot and seq: one event of the whole site."""
+
+
+class Witness:
+    """What an archive holds. Raises ``OSError``. ``unreadable``: lines that are no JSON object."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.checkpoints: dict[bytes, Checkpoint] = {}
+        self.events: dict[Name, tuple[bytes, str]] = {}
+        self.unreadable = 0
+        self.conflicts: list[Name] = []
+        with path.open("rb") as lines:
+            for line in lines:
+                for body in self._bodies(line):
+                    self._keep(body)
+        self._seen: set[Name] = set()
+        self._differ: list[tuple[int, Name]] = []
+        self._only_here = 0
+        self._oldest = ""
+
+    def hear(self, entry: Entry) -> None:
+        """Hold an entry of the journal against the archive."""
+        self._oldest = self._oldest or entry.time
+        if entry.kind != "event":
+            return
+        name = (entry.table, entry.boot, entry.seq)
+        told = self.events.get(name)
+        if told is None:
+            self._only_here += 1
+            return
+        self._seen.add(name)
+        try:
+            same = _digest(json.loads(entry.body)) == told[0]
+        except ValueError:
+            same = False
+        if not same:
+            self._differ.append((entry.position, name))
+
+    def testify(self, verdict: Verdict) -> None:
+        """Add to the verdict what the archive says, once all entries were heard."""
+        source = str(self.path)
+        for position, name in self._differ:
+            verdict.wrong(source, position, f"{_spell(name)} was published otherwise than it stands in the journal")
+        gone = 0
+        for name, (_, time) in self.events.items():
+            if name in self._seen:
+                continue
+            if time < self._oldest:
+                gone += 1
+            else:
+                verdict.wrong(source, None, f"{_spell(name)} of {time} was published and is not in the journal")
+        for name in self.conflicts:
+            verdict.wrong(source, None, f"{_spell(name)} stands twice in the archive, and not the same")
+        verdict.witnessed = len(self._seen)
+        notes = (
+            (gone, "events of the archive are older than what is kept of the journal"),
+            (self._only_here, "events of the journal are not in the archive: it may have begun later, or not heard them"),
+            (self.unreadable, "lines of the archive are no JSON objects"),
+        )
+        verdict.notes += [f"{count} {what}" for count, what in notes if count]
+
+    def _bodies(self, line: bytes) -> Iterator[dict[str, Any]]:
+        if not line.strip():
+            return
+        try:
+            body = json.loads(line)
+            if isinstance(body, dict) and "payload" in body:
+                body = json.loads(body["payload"]) if isinstance(body["payload"], str) else body["payload"]
+        except ValueError:
+            self.unreadable += 1
+            return
+        if not isinstance(body, dict):
+            self.unreadable += body is not None
+            return
+        recalled = body.get("events")
+        yield from (each for each in recalled if isinstance(each, dict)) if isinstance(recalled, list) else (body,)
+
+    def _keep(self, body: dict[str, Any]) -> None:
+        if "position" in body and "hash" in body and "journal" in body:
+            try:
+                point = msgspec.convert(body, Checkpoint)
+            except msgspec.ValidationError:
+                self.unreadable += 1
+                return
+            self.checkpoints[msgspec.json.encode(point)] = point
+            return
+        table, boot, seq, kind = (body.get(key) for key in ("table", "boot", "seq", "type"))
+        if not (isinstance(table, str) and isinstance(boot, str) and isinstance(seq, int) and isinstance(kind, str)):
+            return  # another topic
+        told = _digest(body), str(body.get("time", ""))
+        if self.events.setdefault((table, boot, seq), told)[0] != told[0]:
+            self.conflicts.append((table, boot, seq))
+
+
+def _digest(event: dict[str, Any]) -> bytes:
+    """The same for the same event, whenever it was told."""
+    told = {key: value for key, value in event.items() if key != "historical"}
+    return sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).digest()
+
+
+def _spell(name: Name) -> str:
+    table, boot, seq = name
+    return f"event {seq} of table {table}, boot {boot},"
