@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -26,8 +27,8 @@ def full(settings: ShoeSettings = ShoeSettings(), **fields: Any) -> Shoe:  # noq
     return shoe.put_in(RULES, settings, start(**fields))
 
 
-def drawn(cards: list[str | None], of: Shoe) -> tuple[Shoe, list[str]]:
-    troubles = []
+def drawn(cards: Sequence[str | None], of: Shoe) -> tuple[Shoe, list[str]]:
+    troubles: list[str] = []
     for card in cards:
         of, trouble = shoe.draw(of, card)
         troubles += [trouble] if trouble else []
