@@ -65,12 +65,13 @@ class Surveillance(_Section, frozen=True):
 
 
 class Recordings(_Section, frozen=True):
-    """``[recordings]``: the raw bytes of each device, on by default, bounded."""
+    """``[recordings]``: the raw bytes of each device, on by default, bounded: a new file each day, and where one is full."""
 
     enabled: bool = True
     path: Name = "recordings"
     max_bytes: Positive = 16_000_000
-    max_files: Positive = 8
+    max_files: Positive = 60
+    max_days: Positive = 30
 
 
 class Broker(_Section, frozen=True):

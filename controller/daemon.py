@@ -181,6 +181,7 @@ class Daemon:
             {"device": device.id, "driver": device.driver, "link": device.link, "table": table},
             max_bytes=settings.max_bytes,
             max_files=settings.max_files,
+            max_days=settings.max_days,
         )
 
     def _changed(self) -> None:

@@ -27,6 +27,10 @@ from controller.times import utc
 
 WINDOW = 8
 """Messages that wait for their acknowledgement at one time. A table has one result in forty seconds."""
+BACKLOG = 64
+"""Events that are handed over at one time: after an outage they come by the thousand. Between two such portions the retained
+topics are refreshed, so that no display waits for the backlog.
+"""
 SHORTEST, LONGEST = 0.25, 15.0
 """Seconds between two attempts to connect; doubled each time, with a jitter."""
 SHORTEST_REFUSED, LONGEST_REFUSED = 2.0, 60.0
@@ -193,6 +197,9 @@ class Publisher:
                     self.position = events[-1].position
                     self._outbox.move_cursor(self.position)
                     self.standing.published += len(events)
+                    if self._wake.is_set():  # what happens now is shown at once, though its event waits for those before it
+                        self._wake.clear()
+                        await self._refresh(connection)
             except JournalUnusable as error:  # the journal looks whether it is damaged, and goes on in another file
                 if not unreadable:
                     unreadable = True
@@ -208,11 +215,11 @@ class Publisher:
 
     def _events(self) -> list[Entry]:
         """The next events. Where there are none, the inputs up to here need not be looked through again."""
-        events = self._outbox.events_after(self.position, WINDOW)
+        events = self._outbox.events_after(self.position, BACKLOG)
         if events:
             return events
         head = self._outbox.head()
-        events = self._outbox.events_after(self.position, WINDOW)
+        events = self._outbox.events_after(self.position, BACKLOG)
         if not events:
             self.position = max(self.position, head)
         return events

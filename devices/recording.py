@@ -14,9 +14,15 @@ cut off there, and a cut line is never completed.
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
+import shutil
+import threading
+import time
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -75,12 +81,14 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 def read_recording(path: Path | str) -> Recording:
-    """Read a whole recording. Raises :class:`RecordingError` when the file cannot be read or has an unknown framing."""
+    """Read a whole recording, also a compressed one (``.gz``). Raises :class:`RecordingError` when the file cannot be read or has
+    an unknown framing.
+    """
     path = Path(path)
     try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise RecordingError(path, 0, error.strerror or str(error)) from error
+        lines = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).split(b"\n")
+    except (OSError, EOFError, zlib.error) as error:
+        raise RecordingError(path, 0, getattr(error, "strerror", None) or str(error)) from error
     header: dict[str, str] = {}
     framing: Framing = "line"
     start: float | None = None
@@ -158,9 +166,10 @@ def _parse_time(text: str) -> tuple[float, bool]:
 class RecordingWriter:
     """Writes chunks to ``path``, each with one write to the file, so that nothing waits in the process when it dies.
 
-    A file that would grow past ``max_bytes`` is renamed to ``path.1``, the older ones move up, and at most ``max_files`` are kept
-    in all. An existing file is added to. The file is opened by the first chunk; every method but ``close`` may raise ``OSError``,
-    and the next call tries anew.
+    A file that would grow past ``max_bytes``, or whose day (UTC) is over where ``max_days`` is given, is renamed to ``path.1`` and
+    compressed in a thread of its own (``path.1.gz``); the older ones move up. At most ``max_files`` are kept in all, none longer
+    than ``max_days``. An existing file is added to. The file is opened by the first chunk; every method but ``close`` may raise
+    ``OSError``, and the next call tries anew.
     """
 
     def __init__(
@@ -170,12 +179,16 @@ class RecordingWriter:
         framing: Framing = "raw",
         max_bytes: int | None = None,
         max_files: int = 8,
+        max_days: int | None = None,
     ) -> None:
         self.path = Path(path)
         self._framing: Framing = framing
         self._header = header
         self._max_bytes = max_bytes
         self._max_files = max(1, max_files)
+        self._max_days = max_days
+        self._day: str | None = None
+        self._compressing: threading.Thread | None = None
         self._file: int | None = None
         self._size = 0
 
@@ -185,14 +198,20 @@ class RecordingWriter:
             if not data.endswith(LINE_END):
                 raise ValueError(f"not a whole line: {escape(data)}")
             data = data.removesuffix(LINE_END)
-        self._add(f"{_moment(at)} {'>' if sent else '<'} {escape(data)}\n".encode("ascii"))
+        moment = _moment(at)
+        if self._max_days is not None and self._day is not None and moment[:10] > self._day:
+            self.close()
+            self._rotate()
+        self._day = max(self._day or "", moment[:10])
+        self._add(f"{moment} {'>' if sent else '<'} {escape(data)}\n".encode("ascii"))
 
     def remark(self, text: str) -> None:
         """Add a comment line."""
         self._add(f"# {text}\n".encode())
 
     def close(self) -> None:
-        """Close the file. A later chunk opens it again."""
+        """Close the file, and end what is being compressed. A later chunk opens it again."""
+        self._settle()
         if self._file is not None:
             file, self._file = self._file, None
             os.close(file)
@@ -208,7 +227,7 @@ class RecordingWriter:
 
     def _open(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self._max_bytes is not None and self.path.is_file() and self.path.stat().st_size >= self._max_bytes:
+        if self.path.is_file() and self._is_over(self.path.stat()):
             self._rotate()
         self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640)
         self._size = os.fstat(self._file).st_size
@@ -230,16 +249,58 @@ class RecordingWriter:
             self.close()
             raise OSError(f"only {written} of {len(data)} bytes were written")
 
-    def _rotate(self) -> None:
-        """``path`` becomes ``path.1``, ``path.1`` becomes ``path.2`` ...; the one past the last is dropped."""
-        for number in range(self._max_files - 1, 0, -1):
-            older = self._numbered(number - 1)
-            if older.exists():
-                older.replace(self._numbered(number))
-        self.path.unlink(missing_ok=True)
+    def _is_over(self, found: os.stat_result) -> bool:
+        """Whether a file that was found must not be added to: it is full, or of another day."""
+        if self._max_bytes is not None and found.st_size >= self._max_bytes:
+            return True
+        return self._max_days is not None and found.st_size > 0 and _moment(found.st_mtime)[:10] < (self._day or "")
 
-    def _numbered(self, number: int) -> Path:
-        return self.path.with_name(f"{self.path.name}.{number}") if number else self.path
+    def _rotate(self) -> None:
+        """``path`` becomes ``path.1``, ``path.1`` becomes ``path.2`` ...; the ones past the last, and too old ones, are dropped."""
+        self._settle()
+        for number in range(self._max_files - 1, 0, -1):
+            for end in (".gz", ""):
+                older = self._numbered(number - 1, end if number > 1 else "")
+                if older.exists():
+                    self._numbered(number, ".gz" if end == "" else "").unlink(missing_ok=True)
+                    older.replace(self._numbered(number, end if number > 1 else ""))
+        self.path.unlink(missing_ok=True)
+        if self._max_days is not None:
+            oldest = time.time() - self._max_days * 86400
+            for number in range(1, self._max_files):
+                old = self._numbered(number, ".gz")
+                if old.exists() and old.stat().st_mtime < oldest:
+                    old.unlink()
+        closed = self._numbered(1, "")
+        if closed.exists():
+            self._compressing = threading.Thread(target=_compress, args=(closed,), name="compress", daemon=True)
+            self._compressing.start()
+
+    def _settle(self) -> None:
+        """Wait for what is being compressed."""
+        if self._compressing is not None:
+            self._compressing.join()
+            self._compressing = None
+
+    def _numbered(self, number: int, end: str = "") -> Path:
+        return self.path.with_name(f"{self.path.name}.{number}{end}") if number else self.path
+
+
+def _compress(path: Path) -> None:
+    """``path`` becomes ``path.gz``, of the same age. Where the disk does not take that, it stays as it is."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with path.open("rb") as plain, part.open("wb") as raw:
+            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+                shutil.copyfileobj(plain, file)
+            raw.flush()
+            os.fsync(raw.fileno())
+        shutil.copystat(path, part)
+        part.replace(path.with_name(f"{path.name}.gz"))
+        path.unlink()
+    except OSError:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def _moment(at: float) -> str:

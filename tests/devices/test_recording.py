@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -124,11 +127,43 @@ def test_files_are_rotated_and_the_oldest_dropped(tmp_path: Path) -> None:
     for number in range(60):
         writer.write(START + number, b"%03d" % number)
     writer.close()
-    files = [path.with_name("wheel.rec.2"), path.with_name("wheel.rec.1"), path]
+    files = [path.with_name("wheel.rec.2.gz"), path.with_name("wheel.rec.1.gz"), path]
     assert sorted(tmp_path.iterdir()) == sorted(files)
     assert all(file.stat().st_size <= 300 for file in files)
     kept = [int(chunk.data) for file in files for chunk in read_recording(file)]
     assert kept == list(range(kept[0], 60))
+
+
+def test_each_day_has_a_file_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "wheel.rec"
+    writer = RecordingWriter(path, {}, "raw", max_days=30)
+    for number in range(4):
+        for seconds in (0, 60):
+            writer.write(START + number * 86400 + seconds, b"%d" % number)
+    writer.close()
+    files = [path.with_name("wheel.rec.3.gz"), path.with_name("wheel.rec.2.gz"), path.with_name("wheel.rec.1.gz"), path]
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    assert [[chunk.data for chunk in read_recording(file)] for file in files] == [[b"%d" % n] * 2 for n in range(4)]
+
+
+def test_a_file_of_another_day_is_not_added_to_and_old_ones_are_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "wheel.rec"
+    now = time.time()
+    for days in (9, 5, 1, 0):
+        writer = RecordingWriter(path, {}, "raw", max_days=3)
+        writer.write(now - days * 86400, b"%d" % days)
+        writer.close()
+        os.utime(path, (now - days * 86400,) * 2)
+    files = [path.with_name("wheel.rec.1.gz"), path]
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    assert [[chunk.data for chunk in read_recording(file)] for file in files] == [[b"1"], [b"0"]]
+
+
+def test_a_cut_archive_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "wheel.rec.1.gz"
+    path.write_bytes(gzip.compress(b"1 < a\n")[:-9])
+    with pytest.raises(RecordingError, match=r"wheel\.rec\.1\.gz"):
+        read_recording(path)
 
 
 def test_a_restart_adds_to_the_file_and_marks_a_cut_line(tmp_path: Path) -> None:
