@@ -1,0 +1,125 @@
+"""A table, its wheel and its journal without a daemon around them: what is played there is stored as a daemon stores it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from controller.archivist import Archivist
+from controller.checkpoint import Checkpoint
+from controller.commands import SessionOpen
+from controller.configuration import Configuration, Device, Site, Table
+from controller.configuration import Journal as JournalSettings
+from controller.games.games import make_game
+from controller.journal import Journal
+from controller.journal_reader import JournalReader
+from controller.journal_schema import Entry, new_boot
+from controller.retained import About, Alert
+from controller.station import Station
+from controller.table import Table as LiveTable
+from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
+from devices.drivers import driver
+from devices.readings import escape
+from devices.watch import Watch
+
+TABLE = Table(
+    id="r1",
+    game="roulette-french",
+    decree="ARA02",
+    device=(Device(id="wheel", driver="cammegh-ss2", link="tcp://127.0.0.1:1"),),
+)
+
+
+class Premises:
+    """One run of one table, at its own clock."""
+
+    def __init__(self, path: Path, at: float = 100.0) -> None:
+        self.now = at
+        self.alerts: dict[str, Alert] = {}
+        self.boot = new_boot()
+        self.journal = Journal(path)
+        settings = Configuration(site=Site(id="palma"), table=(TABLE,), journal=JournalSettings(path=str(path)))
+        self.archivist = Archivist(settings, self.boot, self.journal, self.alerts, lambda: None)
+        self.station = Station(self._table, self.journal, lambda: self.now, lambda: None)
+        found = driver("cammegh-ss2")
+        self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
+        self.tell(Opened(self.now))
+
+    def _table(self) -> LiveTable:
+        return LiveTable(
+            site="palma",
+            id="r1",
+            game_id="roulette-french",
+            decree="ARA02",
+            game=make_game("roulette-french", "ARA02", {}),
+            boot=self.boot,
+            saved=self.journal.last_saved("r1"),
+            about=About(devices={"wheel": "cammegh-ss2"}, software="other"),
+        )
+
+    def tell(self, call: AnyCall) -> None:
+        """As the supervisor of a device does it."""
+        if matters(self.watch, call):
+            self.station.note("wheel", call)
+            self.station.take(readings(self.watch, call))
+
+    def hear(self, *lines: bytes) -> None:
+        """Lines of the wheel, half a second apart."""
+        for line in lines:
+            self.now += 0.5
+            self.tell(Heard(self.now, escape(line + b"\r\n")))
+
+    def silence(self, seconds: float) -> None:
+        self.now += seconds
+        self.tell(Heard(self.now, ""))
+
+    def lose(self, reason: str) -> None:
+        self.tell(Lost(self.now, reason))
+
+    async def open(self) -> None:
+        await self.station.follow(SessionOpen(at=self.now, by="M. Lasa", role="table_head"))
+
+    def spin(self, count: int, number: int, before: int | None = None) -> None:
+        shown = "  " if before is None else f"{before:2d}"
+        turn = count % 2
+        self.hear(*(f"*X;{state};{count:03d};{shown};0;165;{turn}".encode() for state in (2, 2, 3, 4)))
+        self.hear(*(f"*X;5;{count:03d};{number:2d};0;165;{turn}".encode() for _ in range(3)))
+
+    async def end(self) -> Checkpoint:
+        """A clean stop. Gives the last checkpoint."""
+        self.station.flush()
+        await self.station.idle()
+        await asyncio.to_thread(self.journal.close)
+        return self.archivist.checkpoint()
+
+
+async def evening(path: Path) -> Checkpoint:
+    """Two runs with three results, a silence and a lost link."""
+    first = Premises(path)
+    first.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    await first.open()
+    first.spin(2, 17)
+    first.spin(3, 32, 17)
+    first.silence(7.0)
+    await first.end()
+    second = Premises(path, at=5.0)
+    second.hear(*[b"*X;6;003;32;0;000;0"] * 4)
+    second.spin(4, 0, 32)
+    second.lose("unplugged")
+    return await second.end()
+
+
+def entries(path: Path) -> list[Entry]:
+    with reading(path) as reader:
+        return list(reader.entries())
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[JournalReader]:
+    reader = JournalReader(path)
+    try:
+        yield reader
+    finally:
+        reader.close()

@@ -1,0 +1,160 @@
+"""The audit: what follows is proved, and the first entry that does not follow is shown."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from controller.audit import Audit, audit
+from controller.cli import main
+from controller.journal_schema import chained, genesis
+from controller.journal_store import Store
+from tests.controller.premises import Premises, entries, evening
+
+
+def forge(path: Path, position: int, old: str, new: str) -> None:
+    """Change an entry and chain everything after it again, as somebody would who knows how."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        (body,) = connection.execute("SELECT CAST(body AS TEXT) FROM entry WHERE position = ?", (position,)).fetchone()
+        assert old in body
+        connection.execute("UPDATE entry SET body = CAST(? AS BLOB) WHERE position = ?", (body.replace(old, new), position))
+        chain_again(connection)
+
+
+def chain_again(connection: sqlite3.Connection) -> None:
+    (journal,) = connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
+    previous = genesis(journal)
+    rows = connection.execute(
+        "SELECT position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLOB) FROM entry ORDER BY position"
+    ).fetchall()
+    for position, *rest in rows:
+        digest = chained(previous, *rest)
+        connection.execute("UPDATE entry SET previous = ?, hash = ? WHERE position = ?", (previous, digest, position))
+        previous = digest
+
+
+def whole(made: Audit) -> bool:
+    return made.proves and made.proved_readings == made.readings and made.proved_events == made.events
+
+
+async def test_everything_follows_across_a_restart_a_silence_and_a_lost_link(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    made = audit(path)
+    assert made.differences == []
+    assert whole(made)
+    kinds = [json.loads(entry.body)["type"] for entry in entries(path) if entry.kind == "event"]
+    assert kinds.count("round.result") == 3
+    assert made.commands == 1
+    assert [run.software.split()[0] for run in made.runs] == ["novamas", "novamas"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "what"),
+    [
+        ("event", '"number":17', '"number":18', "this event does not follow"),
+        ("input", '"number":17', '"number":18', "this reading of wheel does not follow"),
+        ("bytes", ";5;002;17;", ";5;002;18;", "this reading of wheel does not follow"),
+        ("event", '"seq":4', '"seq":5', "this event does not follow"),
+    ],
+)
+async def test_what_was_forged_does_not_follow(tmp_path: Path, kind: str, old: str, new: str, what: str) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    position = next(entry.position for entry in entries(path) if entry.kind == kind and old.encode() in entry.body)
+    forge(path, position, old, new)
+    made = audit(path)
+    assert what in made.differences[0].what
+    assert made.differences[0].position >= position
+    assert not made.proves
+
+
+async def test_a_state_that_was_forged_between_two_runs_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    position = [entry.position for entry in entries(path) if entry.kind == "state"][-1]
+    forge(path, position, '"round":2', '"round":7')
+    assert audit(path).differences[0].what == "the table went on with something else than it knew"
+
+
+async def test_an_event_that_was_taken_out_is_missed(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    last = [entry.position for entry in entries(path) if entry.kind == "event" and b"round.result" in entry.body][-1]
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM entry WHERE position = ?", (last,))
+        connection.execute("UPDATE entry SET position = position - 1 WHERE position > ?", (last,))
+        chain_again(connection)
+    assert "and is not there" in audit(path).differences[0].what
+
+
+async def test_after_a_file_was_set_aside_events_are_proved_and_readings_are_said_not_to_be(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    run = Premises(path)
+    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    await run.open()
+    run.spin(2, 17)
+    await run.station.idle()
+    path.unlink()
+    run.spin(3, 32, 17)
+    await run.end()
+    made = audit(path)
+    assert made.differences == []
+    assert made.proved_events == made.events > 0
+    assert (made.proved_readings, made.unproved) == (0, {"the beginning of its run is not kept": made.readings})
+    again = Premises(path, at=1.0)
+    again.hear(*[b"*X;6;003;32;0;000;0"] * 4)
+    await again.end()
+    assert audit(path).proves
+
+
+async def test_inputs_that_were_lost_are_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal.sqlite3"
+    run = Premises(path)
+    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    await run.open()
+    await run.station.idle()
+    broken = True
+    commit = Store.commit
+
+    def failing(store: Store, *what: object) -> None:
+        if broken:
+            raise OSError("no room")
+        commit(store, *what)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Store, "commit", failing)
+    run.journal._capacity = 3
+    run.spin(2, 17)
+    broken = False
+    await run.station.idle()
+    run.spin(3, 32, 17)
+    await run.station.idle()
+    await run.end()
+    made = audit(path)
+    assert made.differences == []
+    assert made.proved_events == made.events
+    assert sum(made.unproved.values()) == made.readings - made.proved_readings > 0
+
+
+async def test_the_command_says_it_on_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    assert main(["audit", str(path)]) == 0
+    assert "PROVED: every reading and every event." in capsys.readouterr().out
+    copy = tmp_path / "copy.sqlite3"
+    shutil.copy(path, copy)
+    position = next(entry.position for entry in entries(path) if entry.kind == "event" and b'"number":17' in entry.body)
+    forge(copy, position, '"number":17', '"number":18')
+    assert main(["audit", str(copy)]) == 1
+    told = capsys.readouterr().out
+    assert f"NOT PROVED. First at entry {position}" in told
+    assert '"number":17' in told
+    assert main(["audit", str(copy), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["proves"] is False
+    assert main(["audit", str(tmp_path / "none")]) == 1
+    assert "no journal" in capsys.readouterr().err
