@@ -6,6 +6,7 @@ Scheme         Address                                         What it is
 ``serial``     ``serial:///dev/serial/by-id/NAME?baud=9600``   a port of this machine
 ``tcp``        ``tcp://host:port``                             a raw socket of a device server
 ``rfc2217``    ``rfc2217://host:port?baud=9600``               a port of a device server, with its settings
+``usb``        ``usb://vid:pid/serial``                        the reports of a USB HID device
 ``replay``     ``replay:///path/of/a.rec?speed=1``             a recording, played as if it were live
 =============  ==============================================  ===================================
 """
@@ -24,6 +25,7 @@ SCHEMES = {
     "serial": "devices.links.serial_port",
     "tcp": "devices.links.tcp",
     "rfc2217": "devices.links.rfc2217",
+    "usb": "devices.links.usb",
     "replay": "devices.links.replay",
 }
 """Scheme -> its module, imported when it is first asked for. Each has ``check(address)`` and ``connect(address)``."""

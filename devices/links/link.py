@@ -70,7 +70,7 @@ def parse(url: str) -> Address:
     if parts.fragment:
         raise ValueError(f"#{parts.fragment} has no meaning here")
     try:
-        port = parts.port
+        port = None if parts.scheme == "usb" else parts.port  # there the product stands in its place
     except ValueError:
         raise ValueError("the port is not a number from 0 to 65535") from None
     pairs = parse_qsl(parts.query, keep_blank_values=True)

@@ -1,0 +1,269 @@
+"""``usb://vid:pid/name``: the reports of one USB HID device, a card reader for one, through pyusb.
+
+What the device reports comes to nobody else: the kernel's driver is taken off the interface, which is then claimed, so that a
+reader which passes itself off as a keyboard does not type into the console. At the end the kernel has it back.
+
+Every transfer is one report and all have the same length, so whoever reads knows where one ends. A report of another length ends
+the link: framing that is lost would make other cards of the same bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from contextlib import suppress
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import libusb_package
+import msgspec
+import usb.core
+import usb.util
+from usb.backend import libusb1
+
+from devices.links.link import Address, Link, LinkFailed, options
+
+HID, BOOT, KEYBOARD = 3, 1, 1
+"""Interface class of human interface devices; subclass and protocol of a keyboard whose reports have a fixed shape."""
+BOOT_REPORT = 8
+"""Bytes of a report of such a keyboard."""
+
+NETWORK: tuple[tuple[int, int | None, int | None], ...] = ((0x02, None, None), (0x0A, None, None), (0xE0, None, None), (0xEF, 4, 1))
+"""Class, subclass and protocol of modems, network cards and wireless controllers; None: any."""
+
+SET_PROTOCOL = 0x0B
+TO_INTERFACE = 0x21
+"""Request type: host to device, of the class, to an interface."""
+
+_PRODUCT = re.compile(r"([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """``interface``: its number, where the device has several; ``timeout``: seconds that one transfer waits for a report;
+    ``report``: bytes of a report, where it is neither a boot keyboard's nor fills the packets of the endpoint.
+    """
+
+    interface: Annotated[int, msgspec.Meta(ge=0, le=255)] | None = None
+    timeout: Annotated[float, msgspec.Meta(ge=0.2, le=0.5)] = 0.3
+    report: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which device: vendor and product, and its serial number or port path where there are several."""
+
+    vendor: int
+    product: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"usb {self.vendor:04x}:{self.product:04x}" + (f" {self.name}" if self.name else "")
+
+
+def library() -> Any:
+    """The USB library of this machine as a backend of pyusb, or None. A virtual bus is put in its place here."""
+    return libusb_package.get_libusb1_backend() or libusb1.get_backend()
+
+
+def check(address: Address) -> None:
+    """Raises ``ValueError`` when the address cannot be right."""
+    _wanted(address)
+    options(address, Settings)
+
+
+def connect(address: Address) -> Link:
+    """Find the device and take it, for us alone. Raises :class:`LinkFailed`."""
+    return UsbLink(_wanted(address), options(address, Settings))
+
+
+def _wanted(address: Address) -> Wanted:
+    match = _PRODUCT.fullmatch(urlsplit(address.url).netloc)
+    if match is None:
+        raise ValueError("a USB device is named by vendor and product, as in usb://0c2e:0b61 or usb://0c2e:0b61/SERIAL")
+    return Wanted(int(match[1], 16), int(match[2], 16), address.path.removeprefix("/"))
+
+
+class UsbLink:
+    """A claimed interface. Read by one thread, which opened it."""
+
+    def __init__(self, wanted: Wanted, settings: Settings) -> None:
+        self._name = str(wanted)
+        self._timeout = settings.timeout
+        self._detached = False
+        self._device: Any = None
+        try:
+            self._device = find(wanted)
+            self._take(settings)
+        except LinkFailed:
+            self.close()
+            raise
+        except (usb.core.USBError, ValueError, NotImplementedError) as error:
+            self.close()
+            raise LinkFailed(f"{self._name}: {_why(error)}") from error
+
+    def _take(self, settings: Settings) -> None:
+        device = self._device
+        refuse_networks(device, self._name)
+        interface, endpoint = choose(configuration(device), settings.interface, self._name)
+        self._interface: int = interface.bInterfaceNumber
+        self._endpoint: int = endpoint.bEndpointAddress
+        is_keyboard = (interface.bInterfaceSubClass, interface.bInterfaceProtocol) == (BOOT, KEYBOARD)
+        packet = endpoint.wMaxPacketSize & 0x7FF
+        self._report = settings.report or (BOOT_REPORT if is_keyboard else packet)
+        self._room = max(self._report, packet)
+        if device.is_kernel_driver_active(self._interface):
+            device.detach_kernel_driver(self._interface)
+            self._detached = True
+        usb.util.claim_interface(device, self._interface)
+        if is_keyboard:
+            with suppress(usb.core.USBError):  # one that knows no other shape may refuse
+                device.ctrl_transfer(TO_INTERFACE, SET_PROTOCOL, 0, self._interface)
+        with suppress(usb.core.USBError):  # a stall that was left behind by whoever had it before
+            device.clear_halt(self._endpoint)
+        self._facts = {**facts(device), "interface": str(self._interface)}
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.link.Link`. Waits for the time in the address, if that is longer.
+
+        A transfer that is broken off many times a second asks for trouble in some controllers.
+        """
+        try:
+            data = bytes(self._device.read(self._endpoint, self._room, int(max(timeout, self._timeout) * 1000)))
+        except usb.core.USBTimeoutError:
+            return b""
+        except (usb.core.USBError, ValueError) as error:
+            if isinstance(error, usb.core.USBError) and error.errno == errno.ETIMEDOUT:
+                return b""
+            raise LinkFailed(f"{self._name}: {_why(error)}") from error
+        if data and len(data) != self._report:
+            raise LinkFailed(f"{self._name}: a report of {len(data)} bytes, not {self._report}: is it in the right mode? (report=)")
+        return data
+
+    def write(self, data: bytes) -> None:  # noqa: ARG002
+        """See :class:`devices.links.link.Link`. Nothing is ever sent to such a device."""
+        raise LinkFailed(f"{self._name}: a USB reader takes nothing")
+
+    def close(self) -> None:
+        """See :class:`devices.links.link.Link`. The kernel's driver is put back where there was one."""
+        device, self._device = self._device, None
+        if device is None:
+            return
+        with suppress(usb.core.USBError, ValueError, NotImplementedError):
+            if self._detached:
+                usb.util.release_interface(device, self._interface)
+                device.attach_kernel_driver(self._interface)
+        with suppress(usb.core.USBError, ValueError):
+            usb.util.dispose_resources(device)
+
+    def describe(self) -> dict[str, str]:
+        """See :class:`devices.links.link.Link`."""
+        return dict(self._facts)
+
+
+def find(wanted: Wanted) -> Any:
+    """The one device that is meant. Raises :class:`LinkFailed` where there is none, or more than one."""
+    bus = library()
+    if bus is None:
+        raise LinkFailed(f"{wanted}: no libusb is here; install libusb-1.0-0")
+    equal = list(usb.core.find(find_all=True, backend=bus, idVendor=wanted.vendor, idProduct=wanted.product))
+    found = [device for device in equal if not wanted.name or wanted.name in (place(device), serial_number(device))]
+    for device in equal:
+        if len(found) != 1 or device is not found[0]:
+            usb.util.dispose_resources(device)
+    there = ", ".join(place(device) + (f" ({number})" if (number := serial_number(device)) else "") for device in equal)
+    if not found:
+        raise LinkFailed(f"{wanted}: not plugged in" + (f"; of its kind there are: {there}" if equal else ""))
+    if len(found) > 1:
+        raise LinkFailed(f"{wanted}: there are several, name one by its serial number or port: {there}")
+    return found[0]
+
+
+def place(device: Any) -> str:
+    """The port path as the system writes it, ``1-2.4``: bus, then the ports on the way."""
+    return f"{device.bus}-{'.'.join(map(str, device.port_numbers or ()))}"
+
+
+def serial_number(device: Any) -> str | None:
+    """Empty where the device has none or does not tell it."""
+    return _text(device, "serial_number")
+
+
+def facts(device: Any) -> dict[str, str]:
+    """What the device says of itself, as in :meth:`devices.links.link.Link.describe`."""
+    told = {key: _text(device, key) for key in ("serial_number", "manufacturer", "product")}
+    return {
+        "usb": f"{device.idVendor:04x}:{device.idProduct:04x}",
+        **{key: value for key, value in told.items() if value},
+        "location": place(device),
+    }
+
+
+def _text(device: Any, name: str) -> str | None:
+    try:
+        found = getattr(device, name)
+    except (usb.core.USBError, ValueError):  # not told, or not to us
+        return None
+    return str(found).strip("\0 ") if found else None
+
+
+def configuration(device: Any) -> Any:
+    """The active configuration. It is set only where none is: setting it again resets the device."""
+    try:
+        return device.get_active_configuration()
+    except usb.core.USBError as error:
+        if error.errno is not None:
+            raise
+    device.set_configuration()
+    return device.get_active_configuration()
+
+
+def refuse_networks(device: Any, name: str) -> None:
+    """Raises :class:`LinkFailed` for a device with a network card or a modem in it, whatever else it has."""
+    kinds = [(device.bDeviceClass, device.bDeviceSubClass, device.bDeviceProtocol)]
+    kinds += [
+        (interface.bInterfaceClass, interface.bInterfaceSubClass, interface.bInterfaceProtocol)
+        for setting in device
+        for interface in setting
+    ]
+    for kind in kinds:
+        if any(all(want in (None, have) for want, have in zip(row, kind, strict=True)) for row in NETWORK):
+            shown = "/".join(f"{part:02x}" for part in kind)
+            raise LinkFailed(
+                f"{name}: refused: it brings a modem or a network card with it (class {shown}); "
+                "a reader in serial mode is a port, serial:///dev/serial/by-id/..."
+            )
+
+
+def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
+    """The interface and its endpoint that reports come from. Raises :class:`LinkFailed` where it is not clear which."""
+    found = {}
+    for interface in setting:
+        if interface.bInterfaceClass == HID and interface.bAlternateSetting == 0:
+            inputs = [endpoint for endpoint in interface if _is_interrupt_in(endpoint)]
+            if inputs:
+                found[interface.bInterfaceNumber] = (interface, inputs[0])
+    listed = ", ".join(map(str, found)) or "none"
+    if number is not None and number not in found:
+        raise LinkFailed(f"{name}: interface {number} has no HID reports; those that do: {listed}")
+    if number is None and len(found) != 1:
+        why = (
+            "several interfaces have HID reports, name one with interface=" if found else "no interface has HID reports; there are"
+        )
+        raise LinkFailed(f"{name}: {why}: {listed}")
+    return found[number] if number is not None else next(iter(found.values()))
+
+
+def _is_interrupt_in(endpoint: Any) -> bool:
+    kind = usb.util.endpoint_type(endpoint.bmAttributes), usb.util.endpoint_direction(endpoint.bEndpointAddress)
+    return bool(kind == (usb.util.ENDPOINT_TYPE_INTR, usb.util.ENDPOINT_IN))
+
+
+def _why(error: Exception) -> str:
+    """A reason for people, with what to do about it where we know."""
+    number = error.errno if isinstance(error, usb.core.USBError) else None
+    if number == errno.EACCES:
+        return "no permission; a udev rule must give the device to a group of ours (docs/links.md)"
+    if number == errno.EBUSY:
+        return "another program holds the device"
+    if number in {errno.ENODEV, errno.EIO, errno.EPIPE, errno.ENOENT}:
+        return f"the device is gone: unplugged, or it was reset ({error})"
+    return str(error)
