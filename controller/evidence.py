@@ -91,6 +91,14 @@ class Evidence:
             spans[source.journal] = min(first, source.after), max(last, source.last)
         return sum(last - first for first, last in spans.values())
 
+    def damage(self) -> str | None:
+        """What is wrong with the live file beside its entries, or None."""
+        try:
+            with closing(JournalReader(self.journal)) as reader:
+                return reader.damage()
+        except JournalUnusable:
+            return None  # no such file, or one that is said to be unreadable
+
     def _live(self) -> Source | None:
         if not self.journal.exists():
             return None

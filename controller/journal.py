@@ -77,7 +77,8 @@ class Journal:
         self._capacity = capacity
         self._on_change = on_change
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._queue: SimpleQueue[_Waiting | _Move | _Cut | _Suspect | None] = SimpleQueue()
+        self._queue: SimpleQueue[list[_Waiting] | _Move | _Cut | _Suspect | None] = SimpleQueue()
+        self._fresh: list[_Waiting] = []
         self._moves: dict[str, int] = {}
         self._held = 0
         self._logged = 0
@@ -97,7 +98,8 @@ class Journal:
     def append(self, record: Record) -> asyncio.Future[int]:
         """Store a record. The future gives its last position once it is on the disk.
 
-        Raises :class:`JournalFull` for an input when ``capacity`` of them wait; the future fails only if the journal is closed before.
+        Raises :class:`JournalFull` for an input when ``capacity`` of them wait; the future fails only if the journal is closed
+        before.
         """
         if self._closing.is_set():
             raise JournalUnusable(f"{self.path}: closed")
@@ -106,8 +108,15 @@ class Journal:
         self._loop = asyncio.get_running_loop()
         stored: asyncio.Future[int] = self._loop.create_future()
         self.waiting += record.given is not None
-        self._queue.put(_Waiting(record, stored))
+        if not self._fresh:  # what one moment of the loop brings, as all that a line said, goes in one transaction
+            self._loop.call_soon(self._hand_over)
+        self._fresh.append(_Waiting(record, stored))
         return stored
+
+    def _hand_over(self) -> None:
+        if self._fresh:
+            self._queue.put(self._fresh)
+            self._fresh = []
 
     def move_cursor(self, position: int, name: str = "mqtt") -> None:
         """Note how far that reader has got. Stored soon, not at once."""
@@ -167,6 +176,7 @@ class Journal:
             return
         self._closing.set()
         self._reader.close()  # before the writer, which as the last one moves the whole log into the database
+        self._hand_over()
         self._queue.put(None)
         self._thread.join()
         os.close(self._lock)
@@ -206,8 +216,8 @@ class Journal:
                 elif isinstance(item, _Suspect):
                     self._suspected = True
                 else:
-                    batch.append(item)
-                if len(batch) == _BATCH:
+                    batch += item
+                if len(batch) >= _BATCH:
                     break
                 item = self._queue.get_nowait()
         return batch, item is not None, False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,6 +125,14 @@ class JournalReader:
     def cursors(self) -> dict[str, int]:
         """How far each reader has got."""
         return dict(self._connection.execute("SELECT name, position FROM cursor").fetchall())
+
+    def damage(self) -> str | None:
+        """What SQLite finds wrong with the file as a whole, or None."""
+        try:
+            found = str(self._connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+        except sqlite3.Error as error:
+            return str(error)
+        return None if found == "ok" else found
 
     def last_saved(self, table: str) -> bytes | None:
         """What that table saved last, or None."""

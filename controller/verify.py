@@ -79,6 +79,8 @@ def verify(
     verdict = Verdict(journal=str(journal), trusted=key is not None, keys=[key] if key else [])
     for unreadable in evidence.unreadable:
         verdict.wrong(unreadable.partition(":")[0], None, unreadable)
+    if (damage := evidence.damage()) is not None:
+        verdict.wrong(str(journal), None, f"the file is damaged: {damage}")
     own = kept(journal)
     vouched = [*checkpoints, *([own] if own is not None else [])]
     wanted = {(point.journal, point.position) for point in vouched}
