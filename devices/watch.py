@@ -9,8 +9,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Literal
 
+from msgspec.structs import replace
+
 from devices.codec import Codec
-from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import AnyReading, LinkGarbage, LinkLost, LinkStale, LinkUnintelligible, LinkUp
 
 State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
 """``connecting``: opened, nothing heard yet; ``up``: frames come; ``stale``: none for too long; ``unintelligible``: bytes come
@@ -120,7 +122,7 @@ class Watch:
                 self._noise_began = now
             self._noise += len(data)
             self._noise_ended = now
-        readings += heard
+        readings += _gathered(heard)
 
     def _quiet_from(self, now: float) -> None:
         self._quiet_since = now
@@ -148,3 +150,15 @@ class Watch:
         self.state = self._told = "stale"
         self._noise = 0
         return LinkStale(at=now, device=self._device, age=now - self._quiet_since)
+
+
+def _gathered(readings: list[AnyReading]) -> list[AnyReading]:
+    """Garbage upon garbage as one: a device that babbles must not cost others their time. The first shows what it was."""
+    gathered: list[AnyReading] = []
+    for reading in readings:
+        last = gathered[-1] if gathered else None
+        if isinstance(reading, LinkGarbage) and isinstance(last, LinkGarbage):
+            gathered[-1] = replace(last, bytes=last.bytes + reading.bytes)
+        else:
+            gathered.append(reading)
+    return gathered

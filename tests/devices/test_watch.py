@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.codec import Counters
-from devices.readings import AnyReading, DeviceReport, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLost, LinkStale, LinkUnintelligible, LinkUp
 from devices.watch import NOISE, CodecDefect, Watch
+from devices.wheel.cammegh_ss2 import DRIVER
 from tests.devices.parts import Lines
 
 STALE_AFTER = 5.0
@@ -245,3 +246,14 @@ def test_counters_are_the_codec_s() -> None:
     watch.opened(0.0)
     watch.feed(b"ok\nbad\n", 1.0)
     assert codec.counters == Counters(bytes=7, frames=1, damaged=1)
+
+
+def test_a_babble_is_one_reading_for_each_time_that_bytes_came() -> None:
+    driver = DRIVER.make("wheel", DRIVER.options())
+    watch = Watch(driver, "wheel", STALE_AFTER)
+    watch.opened(0.0)
+    said = watch.feed(b"abc\nde\n*X;6;001;  ;0;000;0\nfgh\n" + b"x\n" * 1000, 1.0)
+    garbage = [(index, reading.bytes, reading.frame) for index, reading in enumerate(said) if isinstance(reading, LinkGarbage)]
+    assert [(count, frame) for _, count, frame in garbage] == [(5, "abc"), (1003, "fgh")]
+    assert driver.counters.damaged == 1003
+    assert garbage[1][0] - garbage[0][0] > 1  # what came between them stays there
