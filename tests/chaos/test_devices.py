@@ -1,0 +1,111 @@
+"""Devices that go and come back, say nothing, or never stop talking."""
+
+from __future__ import annotations
+
+import os
+import threading
+import tty
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.archive import Archive, broken, entries_of, events_of
+from tests.chaos.floor import Floor, Wheel
+from tests.chaos.truth import lost_spins, open_rounds, wrong_numbers
+from tests.daemon.mosquitto import until
+
+
+class Pty:
+    """A port whose other side is ours. ``babble``: what it says, again and again, at the pace of 115200 baud."""
+
+    def __init__(self, link: Path, babble: bytes = b"") -> None:
+        self._master, slave = os.openpty()
+        tty.setraw(slave)
+        os.set_blocking(self._master, False)
+        link.symlink_to(os.ttyname(slave))
+        os.close(slave)
+        self.said = 0
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._speak, args=(babble,))
+        self._thread.start()
+
+    def _speak(self, babble: bytes) -> None:
+        piece = 115  # each hundredth of a second
+        whole = babble * (2 + piece // max(1, len(babble)))
+        while babble and not self._end.wait(0.01):
+            with suppress(OSError):  # full, or nobody listens
+                at = self.said % len(babble)
+                self.said += os.write(self._master, whole[at : at + piece])
+
+    def close(self) -> None:
+        self._end.set()
+        self._thread.join()
+        with suppress(OSError):
+            os.close(self._master)
+
+
+def sound(floor: Floor, *tables: str) -> None:
+    """Everything is there, in order and right."""
+    verdict = floor.settle()
+    assert verdict.flawless, verdict
+    assert floor.daemon.stop() == 0
+    assert broken(floor.journal) is None
+    events = events_of(floor.journal)
+    for table in tables:
+        own = [event for event in events if event["table"] == table]
+        assert not wrong_numbers(own, floor.wheels[table].played)
+        assert not open_rounds(own)
+        assert not lost_spins(floor.journal, table)
+    assert "Traceback" not in floor.daemon.log()
+
+
+def changes(archive: Archive, state: str) -> int:
+    """How often the table has said that its wheel's link is in that state."""
+    archive.take()
+    return sum(event["type"] == "device.state" and event["state"] == state for event in archive.held.values())
+
+
+def more(archive: Archive, state: str, known: int) -> bool:
+    return changes(archive, state) > known
+
+
+def test_unplugged_and_replugged_at_each_phase_of_a_round(floor: Callable[..., Floor]) -> None:
+    made = floor()
+    archive = made.start()
+    wheel = made.wheels["r1"]
+    for state in (2, 3, 4, 5):
+        known = len(wheel.states)
+        until(f"state {state}", partial(reached, wheel, state, known))
+        lost, up = changes(archive, "lost"), changes(archive, "up")
+        wheel.fault("unplug 3")
+        until("the table says that it is lost", partial(more, archive, "lost", lost), made.daemon.log)
+        until("and that it is back", partial(more, archive, "up", up), made.daemon.log)
+    made.until_results(1)
+    assert archive.latest("r1/alert/wheel-link") is None
+    sound(made, "r1")
+
+
+def reached(wheel: Wheel, state: int, known: int) -> bool:
+    """Whether the wheel has come to that state after so many that were seen."""
+    return state in wheel.states[known:]
+
+
+@pytest.mark.parametrize("babble", [b"x\n", b"\xff\x00\x55", b"*X;2;001;  ;0;160;0\r\n*X;4;002;17;2;160;0\r\n"])
+def test_one_says_nothing_and_one_never_stops_and_the_third_plays_on(floor: Callable[..., Floor], babble: bytes) -> None:
+    made = floor(tables=3, stale_after=10.0)
+    silent, loud = Pty(made.folder / "r2"), Pty(made.folder / "r3", babble)
+    try:
+        archive = made.start(sessions=("r1",))
+        until("the silent one is told", partial(archive.latest, "r2/alert/wheel-link"), made.daemon.log)
+        assert archive.latest("r2/alert/wheel-link")["what"] == "link.stale"
+        made.until_results(2, "r1")
+        assert archive.command("r1", "bets.close")["error"]  # it answers
+        kept = [entry for entry in entries_of(made.journal) if entry.table == "r3"]
+        assert len(kept) < loud.said / 10  # one entry for many bytes, whatever they are
+    finally:
+        silent.close()
+        loud.close()
+    sound(made, "r1")
