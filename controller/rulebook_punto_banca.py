@@ -39,8 +39,10 @@ class PuntoBanca(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """The highest bet as a multiple of the table's minimum."""
     limits_are: Literal["choices", "range"]
     """Whether ``limits`` are the values there are, or the lowest and the highest."""
+    last_rounds: int | None = None
+    """How many last hands are announced before closing; None: not said."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_closed cards player_stands player_draws``; ``...`` stands for the points."""
+    """What is called: ``bets_closed cards player_stands player_draws last_rounds``; ``...`` stands for the points."""
     void: dict[VoidReason, Law]
     """What a round may be called null for, and by what right. No decree has a list for this game."""
     void_by: tuple[Role, ...]

@@ -23,6 +23,7 @@ from controller.commands import (
     CardDecide,
     CardsTurn,
     Command,
+    LastRoundsAnnounce,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -78,6 +79,7 @@ TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
     CardDecide: decisions.decide,
     RoundVoid: commands.void,
     RoundConfirm: commands.confirm,
+    LastRoundsAnnounce: commands.announce_last_rounds,
 }
 """Who takes which input. A reading that is not here does not concern the game; a command is refused."""
 
@@ -146,6 +148,7 @@ class PuntoBancaGame:
             "unresolved": [entry.round for entry in state.unresolved()],
             "last_winner": last.winner or "tie" if last else None,
             "last_round": hand.last if hand else False,
+            "last_rounds": state.last,
             "shoe": shoe.show(state.shoe),
             "commission": list(self.book.commission_six if six and self.book.commission_six else self.book.commission),
             "seats": self.book.seats.get(self.settings.table),

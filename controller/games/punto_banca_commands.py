@@ -9,6 +9,7 @@ from controller.commands import (
     CardDecide,
     CardsTurn,
     Command,
+    LastRoundsAnnounce,
     Role,
     RoundConfirm,
     RoundVoid,
@@ -17,7 +18,7 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import SessionClosed, SessionOpened
+from controller.events import LastRounds, SessionClosed, SessionOpened
 from controller.games import shoe
 from controller.games.baccarat import SIDES, Side
 from controller.games.game import Rejected
@@ -39,6 +40,7 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
     CardsTurn: AT_THE_TABLE,
     CardDecide: IN_CHARGE,
     RoundConfirm: IN_CHARGE,
+    LastRoundsAnnounce: AT_THE_TABLE,
 }
 """Which roles may say what. Who may call a round null is in the rulebook."""
 
@@ -69,6 +71,7 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
         currency=given.currency,
         round=0,
         past=shoe.new_session(state.past),
+        last=None,
         entries=(),
     )
     turn.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
@@ -86,6 +89,19 @@ def close_session(turn: Turn, given: SessionClose) -> None:
     turn.change(open=False)
     turn.expect()
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
+    """The last hands before closing."""
+    _session(turn)
+    state, left = turn.state, turn.book.last_rounds
+    if left is None:
+        raise Rejected("the decree has no announcement of the last hands for this game")
+    if state.last is not None:
+        raise Rejected("the last hands are announced already")
+    turn.change(last=left, last_since=state.hand.round if state.hand else state.round + 1)
+    call = turn.book.announcements.get("last_rounds")
+    turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
 
 
 # The shoe

@@ -21,6 +21,7 @@ from controller.events import (
     Frame,
     HandDecided,
     Irregularity,
+    LastRounds,
     RoundOpened,
     RoundResult,
     RoundUnresolved,
@@ -147,8 +148,8 @@ class Turn:
         self.change_hand(told=(*now.told, side))
         call = {"draw": f"{side}_draws", "stand": f"{side}_stands"}.get(decision, "")
         words = self.book.announcements.get(call)
-        total = str(points(announced(hand, side)))
-        filled = {language: text.replace("...", total) for language, text in words.items()} if words else None
+        total = points(announced(hand, side))
+        filled = {language: _filled(text, total) for language, text in words.items()} if words else None
         self.say(HandDecided(round=hand.round, who=side, decision=decision, announcement=filled))
 
     # Its outcome: a result, null, or unresolved
@@ -196,6 +197,9 @@ class Turn:
         compared = was is not None and was.round == number and was.verdict is not None
         self.record(Entry(round=number, kind="result", winner=side, hands=hands, marks=marks, frames=frames, compared=compared))
         self.say(RoundResult(round=number, hands=hands, winner=side, marks=marks, frames=frames, confirmed_by=confirmed_by))
+        if self.state.last and number >= self.state.last_since:
+            self.change(last=self.state.last - 1)
+            self.say(LastRounds(round=number, purpose="close", left=self.state.last or 0))
         self.close_talla()
 
     def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command) -> None:
@@ -261,6 +265,12 @@ class Turn:
         if what in self.state.alerts:
             self.change(alerts=tuple(alert for alert in self.state.alerts if alert != what))
             self.say(AlertCleared(alert=what))
+
+
+def _filled(call: str, total: int) -> str:
+    """The call with the points where the decree has dots."""
+    before, dots, after = call.partition("...")
+    return f"{before}{' ' if before[-1:].isalpha() else ''}{total}{after}" if dots else call
 
 
 def frame_of(given: Reading) -> Frame | None:

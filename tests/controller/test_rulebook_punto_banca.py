@@ -43,7 +43,8 @@ def test_words_are_the_decrees(decree: str, shared: Path) -> None:
     book = book_of(decree)
     [language] = rulebook(decree).languages
     assert stands_in(shared, decree, book.title[language], case=False)
-    assert set(book.announcements) == {"bets_closed", "cards", "player_stands", "player_draws"}
+    last = {"last_rounds"} if book.last_rounds is not None else set()
+    assert set(book.announcements) == {"bets_closed", "cards", "player_stands", "player_draws"} | last
     for announcement in book.announcements.values():
         [(spoken, phrase)] = announcement.items()
         assert spoken == language

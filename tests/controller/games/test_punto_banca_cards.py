@@ -1,0 +1,312 @@
+"""Cards that should not have come, or not so: the table stops, cites the rule and asks; a person decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import (
+    AlertCleared,
+    AlertRaised,
+    CardDealt,
+    CardRemoved,
+    CardTurned,
+    Irregularity,
+    RoundOpened,
+    RoundResult,
+    RoundVoid,
+)
+from controller.games.game import Rejected
+from controller.notation import write
+from devices.readings import CardDrawn, ShoeFault
+from tests.controller.games.punto_banca_play import DECREES, Play, expected
+from tests.controller.games.roulette_play import of as events_of
+from tests.controller.games.roulette_play import only
+from tests.controller.test_rulebooks import of
+
+every = pytest.mark.parametrize("decree", DECREES)
+ASKS = ("card.decide", "round.void")
+
+
+def table(decree: str = "ARA02", **settings: Any) -> Play:
+    play = Play(decree, **settings)
+    play.open()
+    return play
+
+
+def stopped(said: list[Any], what: str, asks: tuple[str, ...] = ASKS) -> Irregularity:
+    """The one irregularity, which told no card."""
+    irregularity = only(said, Irregularity)
+    assert (irregularity.what, irregularity.asks, irregularity.frames) == (what, asks, ())
+    return irregularity
+
+
+# Too early, too many, out of place
+
+
+@pytest.mark.parametrize("decree", of("BAL05-105", "ARA02-074", "EUS96-119", "GAL07-094"))
+def test_a_card_before_no_more_bets(decree: str) -> None:
+    play = table(decree)
+    play.say("bets.open")
+    irregularity = stopped(play.cards("7h"), "card_before_close")
+    assert irregularity.law == play.game.book.laws["card_before_close"].rule
+    [dealt] = events_of(play.say("card.decide", action="accept"), CardDealt)
+    assert (dealt.to, dealt.index, dealt.card) == ("player", 1, None)
+    assert expected(play.say("bets.close")) == ["banker"]
+
+
+@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-080", "EUS96-123", "GAL07-098"))
+def test_a_card_after_the_round_is_of_none(decree: str) -> None:
+    play = table(decree)
+    play.coup("Kc Qd 7h 6s")
+    stopped(play.cards("2h"), "card_out_of_round", ("card.decide",))
+    with pytest.raises(Rejected, match="a card waits for"):
+        play.say("bets.open")
+    with pytest.raises(Rejected, match="no round is in hand: remove the card, or keep it for the next_round"):
+        play.say("card.decide", action="accept")
+    removed = only(play.say("card.decide", action="remove"), CardRemoved)
+    assert (removed.why, removed.card) == ("decided", None)
+    assert play.game.show(play.state)["asks"] == []
+
+
+@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-080", "EUS96-123", "GAL07-098"))
+def test_a_fifth_card_before_the_four_are_turned(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc Qd 4h 6s")
+    stopped(play.cards("2h"), "card_before_turn")
+    with pytest.raises(Rejected, match="turn the cards first"):
+        play.say("card.decide", action="accept")
+    assert expected(play.say("cards.turn")) == []
+    [dealt] = events_of(play.say("card.decide", action="accept"), CardDealt)
+    assert (dealt.to, dealt.index) == ("player", 3)
+
+
+@pytest.mark.parametrize("decree", of("BAL05-099", "ARA02-077", "EUS96-120", "GAL07-088"))
+def test_a_card_after_a_natural(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc Qd 8h 6s")
+    play.say("cards.turn", who="player")
+    stopped(play.cards("2h"), "card_after_end")
+    assert events_of(play.say("cards.turn", who="banker"), RoundResult) == []  # it waits with the card
+    with pytest.raises(Rejected, match="no card may come now"):
+        play.say("card.decide", action="accept")
+    said = play.say("card.decide", action="remove")
+    result = only(said, RoundResult)
+    assert (result.winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
+
+
+@pytest.mark.parametrize("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
+@pytest.mark.parametrize("claim", [{"to": "player"}, {"to": "banker", "index": 2}, {"index": 3}, {"to": "burn"}])
+def test_a_card_that_the_shoe_places_elsewhere(decree: str, claim: dict[str, Any]) -> None:
+    play = table(decree)
+    play.bets()
+    assert events_of(play.cards("Kc", to="player", index=1), Irregularity) == []
+    irregularity = stopped(play.cards("Qd", **claim), "card_misplaced")
+    assert irregularity.detail is not None
+    assert irregularity.detail.startswith("banker 1 expected, the shoe says")
+    with pytest.raises(Rejected, match="the next card belongs to banker"):
+        play.say("card.decide", action="for", who="player")
+    with pytest.raises(Rejected, match="say whose card it is"):
+        play.say("card.decide", action="for")
+    [dealt] = events_of(play.say("card.decide", action="for", who="banker"), CardDealt)
+    assert (dealt.to, dealt.index) == ("banker", 1)
+
+
+def test_cards_behind_one_that_waits_follow_in_their_order() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc")
+    play.cards("Qd", unsure=True)
+    assert play.cards("7h 6s") == []
+    said = play.say("card.decide", action="accept")
+    assert [(event.to, event.index) for event in events_of(said, CardDealt)] == [("banker", 1), ("player", 2), ("banker", 2)]
+    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+
+
+def test_a_second_one_among_them_stops_the_table_again() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc", unsure=True)
+    play.cards("Qd", to="banker", index=2)
+    play.cards("7h")
+    said = play.say("card.decide", action="accept")
+    stopped(said, "card_misplaced")
+    assert [event.to for event in events_of(said, CardDealt)] == ["player"]
+    said = play.say("card.decide", action="accept")
+    assert [event.to for event in events_of(said, CardDealt)] == ["banker", "player"]
+
+
+@pytest.mark.rule("GAL07-060")
+@every
+def test_a_card_that_is_removed_takes_no_place(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc")
+    stopped(play.cards("Qd", exposed=True), "card_exposed")
+    removed = only(play.say("card.decide", action="remove"), CardRemoved)
+    assert (removed.why, removed.card) == ("exposed", "Qd")
+    [dealt] = events_of(play.cards("3d"), CardDealt)
+    assert (dealt.to, dealt.index) == ("banker", 1)
+
+
+def test_an_exposed_card_may_count() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc", exposed=True)
+    [dealt] = events_of(play.say("card.decide", action="accept"), CardDealt)
+    assert dealt.card == "Kc"
+
+
+def test_a_card_may_be_the_first_of_the_next_round() -> None:
+    play = table()
+    play.coup("Kc Qd 7h 6s")
+    play.cards("2h")
+    play.say("card.decide", action="next_round")
+    said = play.bets()
+    assert [(event.to, event.index) for event in events_of(said, CardDealt)] == [("player", 1)]
+    assert expected(said)[-1] == "banker"
+    play.cards("3h 7s 3d")
+    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+
+
+def test_without_keys_it_opens_the_next_round() -> None:
+    play = table(rounds="shoe", turn="when_complete")
+    play.cards("Kc Qd 7h 6s")
+    play.cards("2h", unsure=True)
+    said = play.say("card.decide", action="next_round")
+    assert only(said, RoundOpened).round == 2
+    assert [(event.to, event.index) for event in events_of(said, CardDealt)] == [("player", 1)]
+
+
+# Unread, foreign, too often
+
+
+@every
+def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    said = play.cards("Kc -")
+    assert stopped(said, "card_unread").detail == "banker 1"
+    assert events_of(play.cards("7h 6s"), CardDealt)[-1].to == "banker"
+    said = play.say("cards.turn")
+    assert [event.card for event in events_of(said, CardTurned)] == ["Kc", "7h", "6s"]
+    assert events_of(said, RoundResult) == []
+    with pytest.raises(Rejected, match="a card was not read: say read and the card"):
+        play.say("card.decide", action="accept")
+    for wrong in (None, "7", "Xx"):
+        with pytest.raises(Rejected, match="is no card"):
+            play.say("card.decide", action="read", card=wrong)
+    said = play.say("card.decide", action="read", card="Qd")
+    assert [(event.to, event.index, event.card) for event in events_of(said, CardTurned)] == [("banker", 1, "Qd")]
+    result = only(said, RoundResult)
+    assert (result.winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
+
+
+def test_what_a_person_reads_of_a_card_face_down_is_not_told() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc - 7h 6s")
+    play.sealed.clear()
+    assert play.say("card.decide", action="read", card="Qd", who="banker") == []
+    assert play.sealed == ["Qd"]
+    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+
+
+@pytest.mark.rule("BAL05-007", "ARA02-071", "EUS96-054", "EUS96-116", "GAL07-040")
+@every
+def test_a_foreign_card_and_one_too_often(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    stopped(play.cards("Xx"), "card_foreign")
+    play.say("card.decide", action="remove")
+    [dealt] = events_of(play.cards("Kc"), CardDealt)
+    assert dealt.to == "player"
+    play = table(decree, turn="when_complete")
+    for _ in range(3):
+        play.bets()
+        play.cards("Kc 4d Kc 5s")
+    play.bets()
+    irregularity = stopped(play.cards("Kc"), "card_too_many")
+    assert irregularity.detail is None
+    [dealt] = events_of(play.say("card.decide", action="read", card="Ks"), CardDealt)
+    assert dealt.to == "player"
+    assert play.state.shoe is not None
+    assert (play.state.shoe.seen["Kc"], play.state.shoe.seen["Ks"]) == (6, 1)
+
+
+# Null rounds and who may say so
+
+
+@every
+def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc Qd", unsure=True)
+    with pytest.raises(Rejected, match="the role croupier may not say this"):
+        play.say("round.void", role="croupier", reason="misdeal")
+    with pytest.raises(Rejected, match="a round is not null for ball_out; it may be for cards_stuck"):
+        play.say("round.void", reason="ball_out")
+    void = only(play.say("round.void", reason="cards_stuck"), RoundVoid)
+    assert (void.reason, void.last_number, void.by) == ("cards_stuck", None, "M. Lasa")
+    assert play.game.history(play.state)[0]["kind"] == "void"
+    assert play.game.show(play.state)["asks"] == []
+    with pytest.raises(Rejected, match="round 1 is null already"):
+        play.say("round.void", reason="misdeal", round=1)
+    play.coup("Kc Qd 7h 6s")
+    with pytest.raises(Rejected, match="round 2 has its result"):
+        play.say("round.void", reason="misdeal", round=2)
+    with pytest.raises(Rejected, match="no round is in hand, and none waits"):
+        play.say("round.void", reason="misdeal")
+
+
+def test_who_may_decide() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc", unsure=True)
+    with pytest.raises(Rejected, match="the role croupier may not say this; it is for table_head, inspector, director"):
+        play.say("card.decide", role="croupier", action="accept")
+    with pytest.raises(Rejected, match="the role technician may not"):
+        play.say("cards.turn", role="technician")
+    with pytest.raises(Rejected, match="this game takes no hand"):
+        play.say("hand.stand")
+    play.say("card.decide", action="accept")
+    with pytest.raises(Rejected, match="no card waits for a decision"):
+        play.say("card.decide", action="accept")
+
+
+# What the shoe complains of
+
+
+@pytest.mark.parametrize("decree", of("BAL05-004", "EUS96-051", "GAL07-044", "ARA02-071"))
+def test_one_card_at_a_time(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    stopped(play.cards("Kc", unsure=True), "card_unsure")
+    play.say("card.decide", action="accept")
+    said = play.take(ShoeFault(at=play.now(), device="shoe", fault="overdraw", active=True, detail="7h"))
+    assert only(said, Irregularity).law == play.game.book.laws["overdraw"].rule
+    alert = only(said, AlertRaised)
+    assert (alert.alert, alert.detail) == ("shoe_overdraw", None)
+    said = play.take(ShoeFault(at=play.now(), device="shoe", fault="overdraw", active=False))
+    assert only(said, AlertCleared).alert == "shoe_overdraw"
+
+
+def test_what_a_fault_says_of_a_card_is_not_told() -> None:
+    play = table()
+    fault = ShoeFault(at=1.0, device="shoe", fault="card_code", active=True, detail="7h", frame="code 7h")
+    assert play.game.confidential(play.state, fault)
+    assert b"7h" not in b"".join(map(write, play.take(fault)))
+    jam = ShoeFault(at=1.0, device="shoe", fault="alarm", active=True, detail="E12")
+    assert not play.game.confidential(play.state, jam)
+    assert only(play.take(jam), AlertRaised).detail == "E12"
+    assert play.take(jam) == []
+
+
+def test_nothing_an_irregularity_says_names_a_card() -> None:
+    play = table()
+    play.say("bets.open")
+    said = play.take(CardDrawn(at=1.0, device="shoe", frame="the 7h", card="7h"))
+    assert b"7h" not in b"".join(map(write, said))

@@ -1,0 +1,376 @@
+"""The course of a coup: order, naturals, every cell of the third-card table, results, and what stays hidden until it is turned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import (
+    BetsClosed,
+    CardDealt,
+    CardTurned,
+    HandDecided,
+    Irregularity,
+    LastRounds,
+    RoundOpened,
+    RoundResult,
+)
+from controller.games.game import Rejected
+from controller.notation import write
+from devices.readings import ShoeResult
+from tests.controller.games.punto_banca_play import DECREES, Play, expected
+from tests.controller.games.roulette_play import of as events_of
+from tests.controller.games.roulette_play import only
+from tests.controller.test_rulebooks import of
+
+every = pytest.mark.parametrize("decree", DECREES)
+TWO = {0: "Kc Qd", 1: "Kc Ad", 2: "Kc 2d", 3: "Kc 3d", 4: "Kc 4d", 5: "Kc 5d", 6: "Kc 6d", 7: "Kc 7d"}
+"""Two cards that make so much."""
+THIRD = {0: "Th", 1: "Ah", 2: "2h", 3: "3h", 4: "4h", 5: "5h", 6: "6h", 7: "7h", 8: "8h", 9: "9h"}
+DRAWS = {
+    0: range(10),
+    1: range(10),
+    2: range(10),
+    3: [0, 1, 2, 3, 4, 5, 6, 7, 9],
+    4: [2, 3, 4, 5, 6, 7],
+    5: [4, 5, 6, 7],
+    6: [6, 7],
+    7: [],
+}
+"""The player's third cards on which the bank draws, written out once more."""
+
+
+def four(player: int | str, banker: int | str) -> str:
+    """The first four cards in their order, for two hands that make so much or are these cards."""
+    a, c = (TWO[player] if isinstance(player, int) else player).split()
+    b, d = (TWO[banker] if isinstance(banker, int) else banker).split()
+    return f"{a} {b} {c} {d}"
+
+
+def table(decree: str, **settings: Any) -> Play:
+    play = Play(decree, **settings)
+    play.open()
+    return play
+
+
+@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089"))
+@pytest.mark.parametrize("bank", range(8))
+def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int) -> None:
+    for third, card in THIRD.items():
+        play = table(decree)
+        play.bets()
+        play.cards(four(0, bank))
+        said = play.say("cards.turn")
+        assert [(event.who, event.decision) for event in events_of(said, HandDecided)] == [("player", "draw")]
+        assert expected(said) == ["player"]
+        play.cards(card)
+        said = play.say("cards.turn")
+        draws = third in DRAWS[bank]
+        assert [(event.who, event.decision) for event in events_of(said, HandDecided)] == [("banker", "draw" if draws else "stand")]
+        assert expected(said) == (["banker"] if draws else [])
+        if draws:
+            play.cards("Ts")
+            said = play.say("cards.turn")
+        result = only(said, RoundResult)
+        assert isinstance(result.hands, tuple)
+        assert [len(hand.cards) for hand in result.hands] == [3, 3 if draws else 2]
+        assert [hand.points for hand in result.hands] == [third, bank]
+
+
+@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089"))
+@pytest.mark.parametrize("bank", range(8))
+@pytest.mark.parametrize("player", [6, 7])
+def test_the_bank_follows_the_table_where_the_player_stood(decree: str, player: int, bank: int) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards(four(player, bank))
+    said = play.say("cards.turn")
+    draws = bank <= 5
+    told = [("player", "stand"), ("banker", "draw" if draws else "stand")]
+    assert [(event.who, event.decision) for event in events_of(said, HandDecided)] == told
+    assert expected(said) == (["banker"] if draws else [])
+    assert bool(events_of(said, RoundResult)) is not draws
+
+
+@pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
+@pytest.mark.parametrize("player", range(8))
+def test_the_player_draws_to_five_and_the_croupier_says_so(decree: str, player: int) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards(four(player, 7))
+    decided = events_of(play.say("cards.turn"), HandDecided)[0]
+    assert (decided.who, decided.decision) == ("player", "draw" if player <= 5 else "stand")
+    assert decided.announcement is not None
+    [words] = decided.announcement.values()
+    assert (
+        words
+        == {
+            "BAL05": "Carta per al jugador" if player <= 5 else f"El jugador es planta {player}",
+            "ARA02": "carta para el jugador" if player <= 5 else f"el jugador se planta ({player})",
+            "EUS96": "karta jokalariaientzat" if player <= 5 else f"Jokalariai planto egiten du {player}",
+            "GAL07": "Carta para a persoa xogadora" if player <= 5 else f"A persoa xogadora plántase {player}",
+        }[decree]
+    )
+
+
+@pytest.mark.parametrize("decree", of("BAL05-099", "ARA02-077", "EUS96-120", "GAL07-088"))
+@pytest.mark.parametrize(
+    ("player", "banker", "naturals"),
+    [("Kc 8d", 0, ["player"]), (0, "4c 5d", ["banker"]), ("Kc 9d", "4h 4s", ["player", "banker"]), ("3c 5c", 7, ["player"])],
+)
+def test_a_natural_ends_the_coup(decree: str, player: Any, banker: Any, naturals: list[str]) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards(four(player, banker))
+    said = play.say("cards.turn")
+    assert [event.who for event in events_of(said, HandDecided)] == naturals
+    assert expected(said) == []
+    result = only(said, RoundResult)
+    assert isinstance(result.marks, tuple)
+    assert "natural" in result.marks
+    assert isinstance(result.hands, tuple)
+    assert [hand.who for hand in result.hands if hand.kind == "natural"] == naturals
+
+
+@pytest.mark.parametrize("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
+def test_player_bank_player_bank(decree: str) -> None:
+    play = table(decree)
+    said = [*play.bets(), *play.cards(four(0, 0)), *play.say("cards.turn"), *play.cards("2c"), *play.say("cards.turn")]
+    assert expected(said) == ["player", "banker", "player", "banker", None, "player", None, "banker"]
+    dealt = [(event.to, event.index) for event in events_of(said, CardDealt)]
+    assert dealt == [("player", 1), ("banker", 1), ("player", 2), ("banker", 2), ("player", 3)]
+
+
+@pytest.mark.rule("ARA02-081", "BAL05-102", "ARA02-083", "GAL07-091", "GAL07-093", "EUS96-127")
+@every
+@pytest.mark.parametrize(
+    ("player", "banker", "winner", "outcomes", "marks"),
+    [
+        (7, 6, "player", ["win", "lose"], ()),
+        (6, 7, "banker", ["lose", "win"], ()),
+        (7, 7, None, ["tie", "tie"], ("tie",)),
+        ("7c Kh", "7d Ks", None, ["tie", "tie"], ("tie",)),
+        ("3c 3h", "Kd Ks", None, ["win", "lose"], ()),
+    ],
+)
+def test_the_higher_total_wins(decree: str, player: Any, banker: Any, winner: str | None, outcomes: list[str], marks: Any) -> None:
+    play = table(decree)
+    play.bets()
+    said = [*play.cards(four(player, banker)), *play.say("cards.turn")]
+    if not events_of(said, RoundResult):
+        said = [*play.cards("5c"), *play.say("cards.turn")]
+        winner, marks = "player", ("pair_player", "pair_banker")
+    result = only(said, RoundResult)
+    assert isinstance(result.hands, tuple)
+    assert (result.winner, [hand.outcome for hand in result.hands], result.marks) == (winner, outcomes, marks)
+
+
+def test_what_a_result_says() -> None:
+    play = table("ARA02")
+    play.coup("3c Kd 3h 7s")
+    [line] = play.game.history(play.state)
+    points = {"player": 6, "banker": 7}
+    assert line == {"round": 1, "kind": "result", "winner": "banker", "points": points, "marks": ["pair_player"]}
+    shown = play.game.show(play.state)
+    assert (shown["phase"], shown["last_winner"], shown["round"], shown["hands"]) == ("waiting", "banker", 1, {})
+
+
+# What is not turned is not told
+
+
+@pytest.mark.rule("GAL07-058")
+@every
+def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
+    play = table(decree)
+    play.sealed.clear()
+    said = [*play.bets(), *play.cards("Kc Qd 4h 6s")]
+    told = b"\n".join(map(write, said)).decode()
+    assert not any(card in told or f"frame {n}" in told for n, card in enumerate(["Kc", "Qd", "4h", "6s"], 5))
+    assert play.sealed == ["Kc", "Qd", "4h", "6s"]
+    assert play.game.show(play.state)["hands"] == {"player": [None, None], "banker": [None, None]}
+    said = play.say("cards.turn", who="player")
+    assert [event.card for event in events_of(said, CardTurned)] == ["Kc", "4h"]
+    assert events_of(said, HandDecided) == []
+    assert play.game.show(play.state)["hands"] == {"player": ["Kc", "4h"], "banker": [None, None]}
+    said = play.say("cards.turn", who="banker")
+    assert [event.card for event in events_of(said, CardTurned)] == ["Qd", "6s"]
+    assert [(event.who, event.decision) for event in events_of(said, HandDecided)] == [("player", "draw")]
+    [dealt] = events_of(play.cards("9d"), CardDealt)
+    assert (dealt.to, dealt.index, dealt.card) == ("player", 3, None)
+    said = play.say("cards.turn", who="player")
+    assert [event.card for event in events_of(said, CardTurned)] == ["9d"]
+    assert [frame.frame for frame in only(said, RoundResult).frames] == [f"frame {n}" for n in (7, 8, 9, 10, 13)]
+
+
+def test_turned_is_what_lies_there_and_once() -> None:
+    play = table("ARA02")
+    with pytest.raises(Rejected, match="no round is in hand"):
+        play.say("cards.turn")
+    play.bets()
+    play.cards("Kc Qd 4h")
+    with pytest.raises(Rejected, match="3 of the first four cards have come"):
+        play.say("cards.turn")
+    play.cards("6s")
+    with pytest.raises(Rejected, match="no hand 'bank': it is player or banker"):
+        play.say("cards.turn", who="bank")
+    play.say("cards.turn", who="player")
+    with pytest.raises(Rejected, match="face up already"):
+        play.say("cards.turn", who="player")
+
+
+@every
+def test_a_table_that_turns_at_once(decree: str) -> None:
+    play = table(decree, turn="when_complete")
+    play.sealed.clear()
+    play.bets()
+    said = play.cards("Kc Qd 4h")
+    assert events_of(said, CardTurned) == []
+    assert [event.card for event in events_of(said, CardDealt)] == [None] * 3
+    said = play.cards("6s")
+    assert [event.card for event in events_of(said, CardTurned)] == ["Kc", "4h", "Qd", "6s"]
+    assert expected(said) == ["player"]
+    [dealt] = events_of(play.cards("6h"), CardDealt)
+    assert dealt.card == "6h"
+    assert play.sealed == ["Kc", "Qd", "4h"]
+
+
+@pytest.mark.parametrize("decree", ["BAL05", "EUS96", "GAL07"])
+def test_a_reduced_table_may_deal_face_up(decree: str) -> None:
+    play = table(decree, table="mini", dealt="face_up", third_card="face_up")
+    play.sealed.clear()
+    play.bets()
+    said = play.cards("Kc Qd 4h 6s 6h Ts")
+    assert [event.card for event in events_of(said, CardDealt)][:5] == ["Kc", "Qd", "4h", "6s", "6h"]
+    assert play.sealed == []
+    assert play.game.show(play.state)["seats"] == 7
+
+
+@pytest.mark.parametrize(
+    ("decree", "settings", "says"),
+    [
+        ("ARA02", {"dealt": "face_up"}, "dealt: at the full table .* face down"),
+        ("ARA02", {"dealt": "face_up", "table": "mini"}, "dealt: at the mini table"),
+        ("GAL07", {"dealt": "face_up"}, "dealt: at the full table"),
+        ("GAL07", {"modality": "half_on_six"}, "modality: the decree has the commission only"),
+    ],
+)
+def test_what_the_decree_does_not_allow_is_no_setting(decree: str, settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        Play(decree, **settings)
+
+
+# Bets
+
+
+@pytest.mark.parametrize("decree", of("BAL05-105", "ARA02-074", "EUS96-119", "GAL07-094"))
+def test_cards_come_after_the_call(decree: str) -> None:
+    play = table(decree)
+    opened = only(play.say("bets.open", role="croupier"), RoundOpened)
+    said = play.say("bets.close", role="croupier")
+    words = {"BAL05": "prou apostes", "ARA02": "no va más", "EUS96": "besterik ez", "GAL07": "Non vai máis"}
+    assert opened.round == 1
+    closed = only(said, BetsClosed)
+    assert closed.announcement is not None
+    assert [*closed.announcement.values()] == [words[decree]]
+    assert (closed.by, closed.unobserved, expected(said)) == ("M. Lasa", False, ["player"])
+
+
+@every
+def test_without_keys_the_first_card_opens_the_round(decree: str) -> None:
+    play = table(decree, rounds="shoe", turn="when_complete")
+    said = play.cards("Kc Qd 4h 6s 5h")
+    assert only(said, RoundOpened).by is None
+    assert only(said, BetsClosed).unobserved
+    assert only(said, RoundResult).winner == "player"
+    said = play.cards("Kc")
+    assert only(said, RoundOpened).round == 2
+
+
+@pytest.mark.rule("EUS96-128")
+def test_the_other_modality_of_the_basque_decree() -> None:
+    play = table("EUS96", modality="half_on_six")
+    play.coup(four(0, 6) + " 2c")
+    result = events_of(play.events, RoundResult)[0]
+    assert (result.winner, result.marks) == ("banker", ("banker_six",))
+    assert play.game.show(play.state)["commission"] == [1, 2]
+    assert table("EUS96").game.show(play.state)["commission"] == [1, 20]
+
+
+@pytest.mark.rule("EUS96-056")
+def test_the_last_three_hands_are_announced_with_a_continuous_shoe_too() -> None:
+    play = Play("EUS96", continuous=True)
+    play.open(burn="")
+    play.coup(four(7, 6))
+    said = play.say("last_rounds.announce", role="croupier")
+    assert only(said, LastRounds).announcement == {"eu": "azken hiru eskuak"}
+    left = [only(play.coup(four(7, 6)), LastRounds).left for _ in range(3)]
+    assert left == [2, 1, 0]
+    assert events_of(play.coup(four(7, 6)), LastRounds) == []
+    with pytest.raises(Rejected, match="announced already"):
+        play.say("last_rounds.announce")
+    with pytest.raises(Rejected, match="no announcement of the last hands"):
+        table("ARA02").say("last_rounds.announce")
+
+
+# The shoe's own verdict
+
+
+def test_a_shoe_that_agrees_is_silent() -> None:
+    play = table("ARA02")
+    play.coup(four(7, 6))
+    assert play.verdict("player") == []
+    assert play.verdict("banker") == []  # said once, the next is of no round
+    play.coup(four("7c Ks", "3h 3d"))
+    assert play.verdict("player", pairs=("banker",)) == []
+
+
+@every
+def test_a_shoe_that_disagrees_afterwards_makes_the_round_unresolved(decree: str) -> None:
+    play = table(decree)
+    play.coup(four(7, 6))
+    said = play.verdict("banker")
+    irregularity = only(said, Irregularity)
+    assert (irregularity.what, irregularity.asks) == ("witnesses_disagree", ("round.confirm", "round.void"))
+    assert play.game.show(play.state)["unresolved"] == [1]
+    result = only(play.say("round.confirm"), RoundResult)
+    assert (result.winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
+    assert isinstance(result.hands, tuple)
+    assert [hand.cards for hand in result.hands] == [("Kc", "7d"), ("Kc", "6d")]
+
+
+def test_a_result_may_wait_for_the_shoe() -> None:
+    play = table("ARA02", witness="awaited")
+    play.bets()
+    play.cards(four(7, 6))
+    assert events_of(play.say("cards.turn"), RoundResult) == []
+    result = only(play.verdict("player"), RoundResult)
+    assert result.frames[-1].frame == "verdict"
+
+
+@pytest.mark.parametrize("winner", ["banker", "tie"])
+def test_a_shoe_that_disagrees_before_leaves_the_round_unresolved(winner: Any) -> None:
+    play = table("ARA02")
+    play.bets()
+    play.cards(four(7, 6))
+    assert play.game.confidential(play.state, ShoeResult(at=1.0, winner=winner))
+    assert play.verdict(winner) == []
+    said = play.say("cards.turn")
+    assert events_of(said, RoundResult) == []
+    assert only(said, Irregularity).what == "witnesses_disagree"
+    assert only(play.say("round.confirm", winner="tie"), RoundResult).winner is None
+
+
+def test_a_shoe_that_ends_the_round_too_early() -> None:
+    play = table("ARA02")
+    play.bets()
+    play.cards("Kc Qd 4h")
+    said = play.verdict("player")
+    assert [event.what for event in events_of(said, Irregularity)] == ["witnesses_disagree"]
+    assert play.game.show(play.state)["unresolved"] == [1]
+    play.coup(four(7, 6))  # the next round is a new one
+    play.bets()
+    play.cards(four(0, 0))
+    play.verdict("tie")
+    said = play.say("cards.turn")
+    assert only(said, Irregularity).detail == "the shoe says tie, a card is missing"
