@@ -13,10 +13,14 @@ from controller.rulebook import Doubt, rulebook
 
 ROULETTE = ("controller.games.roulette:RouletteGame", "controller.games.roulette_settings:RouletteSettings")
 
+BLACKJACK = ("controller.games.blackjack:BlackjackGame", "controller.games.blackjack_settings:BlackjackSettings")
+
 GAMES: Mapping[str, tuple[str, str]] = {
     "roulette-french": ROULETTE,
     "roulette-american": ROULETTE,
     "punto-banca": ("controller.games.punto_banca:PuntoBancaGame", "controller.games.punto_banca_settings:PuntoBancaSettings"),
+    "blackjack": BLACKJACK,
+    "blackjack-triple": BLACKJACK,
 }
 """Game id -> where its game and its settings are, as ``"module:name"``."""
 

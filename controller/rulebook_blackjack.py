@@ -1,0 +1,72 @@
+"""Black jack, as one decree has it: the struct behind its table in the rulebook, and behind that of the triple game."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from controller.commands import Role, VoidReason
+from controller.events import Announcement
+from controller.law import Doubt, Law
+from controller.rulebook_cards import ShoeRules
+
+Pays = tuple[int, int]
+"""To one, as a fraction: ``[3, 2]``."""
+
+
+class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Black jack. The dealer has one card until the players have done, stands on every 17 and draws below.
+
+    Boxes are numbered from the croupier's left, clockwise.
+    """
+
+    title: Announcement
+    article: str
+    shoe: ShoeRules
+    boxes: tuple[int, ...]
+    """How many boxes may be marked at most; the second number is that of the other modality, where there is one."""
+    least_hands: int = 1
+    """Fewer hands with a bet may not begin or continue."""
+    bets_per_box: int | None = None
+    """How many may bet on one box; None: not said."""
+    plays: int = 1
+    """How often the dealer draws to his first card, each time against the bets in the next box of each player."""
+    double_on: tuple[int, ...] = ()
+    """What two cards must make to be doubled; none: whatever they make."""
+    double_ace_low: bool = False
+    """Whether an ace among the first two cards of a doubled hand counts one."""
+    surrender: Literal["none", "right", "option"]
+    """Whether a hand may give up for half its bet: not at all, always, or where the casino allows it."""
+    surrender_until: Literal["table", "hand"] = "table"
+    """Before the first third card of the table, or before that of the hand itself."""
+    dealer_alone: Literal["stops", "open"]
+    """Whether the dealer draws when no hand is left against him: he does not, or the decree leaves it open."""
+    pays: dict[str, Pays]
+    """``win blackjack insurance``, and ``three_sevens`` where the decree has it."""
+    insurance_limits: dict[str, tuple[int, int]]
+    """``most``, of the bet; ``least``, of the table's minimum, where it is said."""
+    pair_bets: dict[str, Pays] = {}
+    """The bet on pairs: ``pair_perfect pair_colour pair_mixed``; none: the decree has no such bet."""
+    accumulated_bets: dict[str, Pays] = {}
+    """The least that the accumulated bet pays, the highest prize alone: ``sevens_1 sevens_2 sevens_2_suited sevens_3
+    sevens_3_suited``; none: not described.
+    """
+    side_bet_limits: dict[str, tuple[int, ...]] = {}
+    """Highest bets as multiples of the table's minimum, or ``[1, 2]`` for a half of it."""
+    limits: tuple[int, ...]
+    """The highest bet on a hand as a multiple of the table's minimum."""
+    limit_change: Literal["none", "upward", "any"]
+    """Whether the minimum of an open table may change within a session, as at roulette."""
+    limit_after: Literal["shoe", "rounds"]
+    """What is announced before it does: the last shoe at the old one, or the last rounds."""
+    last_rounds: int = 3
+    announcements: dict[str, Announcement]
+    """``last_round`` and whatever else is worded."""
+    void: dict[VoidReason, Law] = {}
+    """No decree has a list for this game."""
+    void_by: tuple[Role, ...]
+    laws: dict[str, Law]
+    """The law behind each irregularity that the game can report."""
+    doubts: dict[str, Doubt] = {}
+    """By the name of the table setting that decides it."""
