@@ -6,11 +6,12 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench format clean
+.PHONY: help demo test chaos bench format clean
 
 help:
 	@echo "make demo     a roulette table on this machine: wheel, daemon, broker and display (ARGS=... for novamas demo)"
 	@echo "make test     every check: format, lint, types, import contracts, tests (ARGS=... for pytest)"
+	@echo "make chaos    everything that can fail, for half an hour: kills, outages, full disks, clocks (ARGS=... for python -m tests.chaos)"
 	@echo "make bench    decoding speed and latency (ARGS=... for python -m benchmarks)"
 	@echo "make format   put the source in form"
 	@echo "make clean    remove the environment and all caches"
@@ -25,6 +26,10 @@ test: .venv/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest $(ARGS)
+
+chaos: .venv/installed-dev
+	@tests/debian-packages
+	@$(BIN)/python -m tests.chaos --long $(ARGS)
 
 bench: .venv/installed-dev
 	@tests/debian-packages

@@ -22,6 +22,8 @@ from tests.chaos.schedule import Step
 from tests.daemon.mosquitto import Mosquitto, until
 from tests.daemon.process import Daemon
 
+SPEED, GAMES_PER_HOUR = 30.0, 80
+"""A spin takes a second and a half. Faster, and a busy machine cannot tell what is live from what is late."""
 _STATUS = re.compile(r"\*X;(?P<state>\d);(?P<spin>\d{3});(?P<number>[ 0-9]{2});")
 
 
@@ -35,17 +37,15 @@ class Spin(msgspec.Struct, frozen=True):
 class Wheel:
     """``python -m simulators wheel``: it tells each line that it says, whoever listens. ``played`` is the truth."""
 
-    def __init__(self, link: Path, seed: int, speed: float, *words: str) -> None:
+    def __init__(self, link: Path, seed: int, speed: float) -> None:
         self.link = link
         self.states: list[int] = []
         self.played: list[Spin] = []
         command = [sys.executable, "-m", "simulators", "wheel", "--link", str(link), "--seed", str(seed), "--speed", str(speed)]
-        self.process = subprocess.Popen(
-            [*command, "--tell-lines", "--end-with-stdin", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        command += ["--games-per-hour", str(GAMES_PER_HOUR), "--tell-lines", "--end-with-stdin"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._listening = threading.Thread(target=self._listen)
         self._listening.start()
-        until("the wheel's port", link.is_symlink)
 
     @property
     def state(self) -> int:
@@ -89,7 +89,7 @@ class Floor:
         *,
         site: str = "palma",
         tables: int = 1,
-        speed: float = 20.0,
+        speed: float = SPEED,
         seed: int = 1,
         stale_after: float = 60.0,
         state: Path | None = None,
@@ -161,6 +161,8 @@ stale_after = {self.stale_after}
         for number, table in enumerate(self.tables):
             if not (self.folder / table).is_symlink():  # a test has put something of its own there
                 self.wheels[table] = Wheel(self.folder / table, self.seed + number, self.speed)
+        for wheel in self.wheels.values():
+            until("the wheel's port", wheel.link.is_symlink)
 
     def start_daemon(self, **environment: str) -> None:
         self._since = len(self.daemon.log().splitlines())

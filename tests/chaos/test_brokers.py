@@ -34,7 +34,7 @@ def sound(floor: Floor) -> None:
 def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(floor: Callable[..., Floor]) -> None:
     made = floor(tables=20)
     archive = made.start()
-    made.until_results(5)
+    made.until_results(1)
     made.broker.kill()
     known = stored(made)
     until("hundreds of events that nobody hears", lambda: stored(made) > known + 150, made.daemon.log)
@@ -115,7 +115,7 @@ def test_two_daemons_with_one_client_id(floor: Callable[..., Floor]) -> None:
         assert each.archive is not None
         until("it says so", partial(each.logged, "another client has our client id, it seems"), each.daemon.log)
         until("the alert is retained", partial(each.archive.latest, "r1/alert/broker-client-id"), each.daemon.log)
-        each.until_results(2)
+        each.until_results(1)
     for each in made:
         assert each.logged("broker connected") <= 10
     made[1].daemon.file.write_text(made[1].configuration())

@@ -1,0 +1,84 @@
+"""A month of play in one process, as fast as it goes: ``python -m tests.chaos.month CONFIG ROUNDS``.
+
+All of the daemon is at work, but for the link: a simulated wheel's bytes are handed to its watch and its table with the
+model's own times. What memory and files the process holds is told at eighths of the way, one JSON object a line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import gc
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from controller.commands import SessionOpen
+from controller.configuration import load
+from controller.daemon import Daemon
+from controller.logs import configure
+from devices.calls import AnyCall, Heard, Opened, readings
+from devices.readings import escape
+from devices.watch import Watch
+from devices.wheel.cammegh_ss2 import DRIVER
+from simulators.wheel.cammegh_ss2 import SlingshotSS2
+from tests.chaos.report import tell
+
+GAMES_PER_HOUR = 60
+PARTS = 8
+
+
+def calls(wheel: SlingshotSS2, rounds: int) -> Iterator[AnyCall | None]:
+    """What the supervisor would tell its watch; None after each round."""
+    yield Opened(0.0)
+    now = 0.0
+    played = 0
+    while played < rounds:
+        now += 0.25
+        for at, line in wheel.advance(now):
+            yield Heard(at, escape(line))
+        if wheel.rounds > played:
+            played = wheel.rounds
+            yield None
+
+
+async def play(configuration: str, rounds: int) -> None:
+    daemon = Daemon(load(configuration))
+    stop = asyncio.Event()
+    running = asyncio.create_task(daemon.run(stop))
+    station = daemon._places["r1"].station
+    watch = Watch(DRIVER.make("wheel", DRIVER.options()), "wheel", stale_after=5.0)
+    await station.follow(SessionOpen(at=0.0, by="M. Lasa", role="table_head"))
+    played = 0
+    for call in calls(SlingshotSS2(seed=1, games_per_hour=GAMES_PER_HOUR), rounds):
+        if call is not None:
+            station.note("wheel", call)
+            station.take(readings(watch, call))
+            continue
+        await station.idle()
+        await _told(daemon, running)
+        played += 1
+        if played % (rounds // PARTS) == 0:
+            tell(json.dumps({"rounds": played, **held()}))
+    stop.set()
+    await running
+
+
+async def _told(daemon: Daemon, running: asyncio.Task[None]) -> None:
+    """Wait until the broker has acknowledged everything."""
+    while not running.done() and (daemon._publisher is None or daemon._publisher.position < daemon._journal.head()):
+        await asyncio.sleep(0.001)  # noqa: ASYNC110 - the publisher tells nobody
+
+
+def held() -> dict[str, int]:
+    """What this process holds: resident memory in kB, and open files."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what the C library keeps for later is no growth
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return {"memory": pages * 4, "files": sum(1 for _ in Path("/proc/self/fd").iterdir())}
+
+
+if __name__ == "__main__":
+    configure(level="warning")
+    asyncio.run(play(sys.argv[1], int(sys.argv[2])))

@@ -1,0 +1,32 @@
+"""Memory and open files over thousands of rounds: what is held at half way is held at the end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+from tests.chaos.floor import Floor
+from tests.chaos.month import GAMES_PER_HOUR, PARTS
+from tests.chaos.report import tell
+
+MONTH = 30 * 24 * GAMES_PER_HOUR
+GROWTH = 2_000
+"""kB that may come and go; a leak of one small object for each of a thousand rounds would be more."""
+
+
+def test_nothing_grows(floor: Callable[..., Floor], long: bool) -> None:
+    made = floor()
+    made.broker.start()
+    rounds = MONTH if long else 2_000
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.chaos.month", made.daemon.file, str(rounds)], capture_output=True, text=True, check=False
+    )
+    tell(done.stdout)
+    assert done.returncode == 0, done.stderr
+    held = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(held) == PARTS
+    second = held[PARTS // 2 :]
+    assert max(part["memory"] for part in second) - second[0]["memory"] < GROWTH
+    assert len({part["files"] for part in second}) == 1
