@@ -1,0 +1,202 @@
+"""What a silence of the shoe hides: nothing is invented, what was complete stands, and a person decides the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import CardDealt, Irregularity, RoundOpened, RoundResult, RoundUnresolved
+from controller.games.game import Rejected
+from controller.notation import write
+from devices.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
+from tests.controller.games.punto_banca_play import DECREES, Play
+from tests.controller.games.roulette_play import of as events_of
+from tests.controller.games.roulette_play import only
+
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+def table(decree: str = "ARA02", **settings: Any) -> Play:
+    play = Play(decree, **settings)
+    play.open()
+    return play
+
+
+@every
+def test_a_silence_while_cards_come_leaves_the_round_unresolved(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc Qd")
+    assert play.gap() == []
+    assert play.game.show(play.state)["asks"] == ["round.confirm", "round.void"]
+    said = play.cards("7h")
+    unresolved = only(said, RoundUnresolved)
+    assert (unresolved.why, unresolved.candidate, unresolved.frames) == ("silence", None, ())
+    assert play.cards("6s") == []  # it belongs to no round
+    assert play.game.show(play.state)["asks"] == ["bets.open"]
+    with pytest.raises(Rejected, match="the cards of round 1 are not all known: say the winner"):
+        play.say("round.confirm")
+    with pytest.raises(Rejected, match="'bank' cannot win"):
+        play.say("round.confirm", winner="bank")
+    result = only(play.say("round.confirm", winner="player"), RoundResult)
+    assert (result.winner, result.hands, result.confirmed_by) == ("player", (), "M. Lasa (table_head)")
+    play.coup("Kc Qd 7h 6s")
+    assert play.state.entries[-1].winner == "player"
+
+
+def test_a_person_may_decide_at_once() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc Qd")
+    with pytest.raises(Rejected, match="round 1 waits for no decision"):
+        play.say("round.confirm", winner="player")
+    play.gap()
+    result = only(play.say("round.confirm", winner="tie"), RoundResult)
+    assert (result.winner, result.marks) == (None, ("tie",))
+
+
+@every
+def test_where_the_shoe_counts_the_places_nothing_can_be_missing(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc Qd")
+    play.gap()
+    [dealt] = events_of(play.cards("7h", to="player", index=2), CardDealt)
+    assert (dealt.to, dealt.index) == ("player", 2)
+    play.cards("6s")
+    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+    play.bets()
+    play.cards("Kc")
+    play.gap()
+    assert only(play.cards("6h", to="player", index=2), RoundUnresolved).why == "silence"
+
+
+@pytest.mark.parametrize("cards", ["Kc Qd 7h 6s", "Kc Qd 8h 6s"])
+def test_a_round_whose_cards_had_all_come_stands(cards: str) -> None:
+    play = table()
+    play.bets()
+    play.cards(cards)
+    play.gap()
+    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+
+
+def test_a_third_card_may_have_come_in_the_silence() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc Qd 4h 6s")
+    play.gap()
+    play.say("cards.turn")
+    assert only(play.cards("5h"), RoundUnresolved).why == "silence"
+
+
+def test_a_silence_before_the_bets_close_hides_nothing() -> None:
+    play = table()
+    play.say("bets.open")
+    play.gap()
+    play.say("bets.close")
+    play.cards("Kc Qd 7h 6s")
+    assert only(play.say("cards.turn"), RoundResult).winner == "player"
+    play.say("bets.open")
+    play.take(LinkLost(at=1.0, device="shoe", reason="unplugged"))
+    play.say("bets.close")  # it is not heard yet
+    play.take(LinkUp(at=1.0, device="shoe"))
+    assert only(play.cards("Kc"), RoundUnresolved).why == "silence"
+
+
+def test_a_result_that_is_out_is_not_touched() -> None:
+    play = table()
+    play.coup("Kc Qd 7h 6s")
+    assert play.gap() == []
+    assert play.game.show(play.state)["unresolved"] == []
+    assert play.game.show(play.state)["shoe"]["left"] is None
+    play.coup("Kc Qd 7h 6s")
+
+
+@pytest.mark.parametrize("silence", [LinkStale(at=1.0, age=5.0), LinkGap(at=1.0, lost=1), LinkLate(at=1.0, frames=1, silence=3.0)])
+def test_other_silences(silence: Any) -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc")
+    play.take(silence)
+    assert only(play.cards("Qd"), RoundUnresolved).why == "silence"
+
+
+# Cards known only afterwards
+
+
+@every
+def test_late_cards_are_candidates_for_a_person(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc Qd")
+    play.sealed.clear()
+    said = [*play.cards("4h 6s", late=True), *play.cards("5h", late=True)]
+    assert only(said, RoundUnresolved).candidate is None
+    assert not any(card.encode() in b"".join(map(write, said)) for card in ("4h", "6s", "5h"))
+    assert play.sealed == ["4h", "6s", "5h"]
+    result = only(play.say("round.confirm"), RoundResult)
+    assert isinstance(result.hands, tuple)
+    assert [hand.cards for hand in result.hands] == [("Kc", "4h", "5h"), ("Qd", "6s")]
+    assert (result.winner, len(result.frames)) == ("player", 5)
+
+
+def test_a_person_may_know_better() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc Qd 7h 6s", late=True)
+    result = only(play.say("round.confirm", winner="banker"), RoundResult)
+    assert (result.winner, result.hands, result.marks) == ("banker", (), ())
+
+
+def test_late_cards_of_a_round_that_nobody_opened() -> None:
+    play = table()
+    said = play.cards("Kc Qd", late=True)
+    assert [event.what for event in events_of(said, Irregularity)] == ["card_out_of_round"]
+    play = table(rounds="shoe", turn="when_complete")
+    said = play.cards("Kc Qd 7h 6s", late=True)
+    assert only(said, RoundUnresolved).round == 1
+    assert only(play.say("round.confirm"), RoundResult).winner == "player"
+
+
+def test_late_cards_in_the_burn() -> None:
+    play = Play()
+    play.say("session.open")
+    play.say("shoe.start", shoe="S1")
+    play.cards("3c")
+    play.cards("4c", late=True)
+    assert play.game.show(play.state)["asks"] == ["card.decide"]
+
+
+# A table without keys finds its place again
+
+
+def test_without_keys_the_next_round_must_be_found() -> None:
+    play = table(rounds="shoe", turn="when_complete")
+    play.cards("Kc Qd 7h 6s")
+    play.gap()
+    assert play.cards("2c 3c") == []
+    assert play.game.show(play.state)["asks"] == ["bets.open"]
+    assert only(play.cards("Kc", to="player", index=1), RoundOpened).round == 2
+    play.cards("Qd 7h 6s")
+    play.gap()
+    play.verdict("player")  # the shoe has ended a round that we did not see
+    assert only(play.cards("Kc"), RoundOpened).round == 3
+    play.cards("Qd 7h 6s")
+    play.gap()
+    play.say("bets.open")
+    assert only(play.cards("Kc Qd 7h 6s"), RoundResult).round == 4
+
+
+def test_several_unresolved_rounds_must_be_named() -> None:
+    play = table()
+    for _ in range(2):
+        play.bets()
+        play.cards("Kc")
+        play.gap()
+        play.cards("Qd")
+    with pytest.raises(Rejected, match="say which round: 1, 2 are unresolved"):
+        play.say("round.confirm", winner="tie")
+    assert only(play.say("round.confirm", winner="tie", round=1), RoundResult).round == 1
+    with pytest.raises(Rejected, match="round 9 is not among the rounds remembered"):
+        play.say("round.confirm", winner="tie", round=9)

@@ -1,0 +1,339 @@
+"""A talla at the table: the shoe and what is said of it, the burn, the cut card, the end, a shoe that starts afresh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import (
+    AlertRaised,
+    CardDealt,
+    CardsBurned,
+    CardTurned,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+    SessionClosed,
+    ShoeCut,
+    ShoeEnded,
+    ShoeStarted,
+)
+from controller.games.game import Rejected
+from devices.readings import CardCut, ShoeReset
+from tests.controller.games.punto_banca_play import DECREES, Play, expected
+from tests.controller.games.roulette_play import of as events_of
+from tests.controller.games.roulette_play import only, whats
+from tests.controller.test_rulebooks import of
+
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+def table(decree: str = "ARA02", **settings: Any) -> Play:
+    play = Play(decree, **settings)
+    play.open()
+    return play
+
+
+def session(decree: str = "ARA02", **settings: Any) -> Play:
+    play = Play(decree, **settings)
+    play.say("session.open")
+    return play
+
+
+def reset(play: Play) -> list[Any]:
+    return play.take(ShoeReset(at=play.now(), device="shoe", detail="power"))
+
+
+# What is said of the shoe
+
+
+@pytest.mark.parametrize("decree", of("BAL05-001 BAL05-003", "EUS96-048", "GAL07-045", "ARA02-071"))
+def test_a_shoe_has_a_number_and_is_told_with_its_cards(decree: str) -> None:
+    play = session(decree)
+    with pytest.raises(Rejected, match=f"a shoe without a number may not be used: {decree}-"):
+        play.say("shoe.start", shoe=" ")
+    started = only(play.say("shoe.start", role="croupier", shoe="S7", model="Ace"), ShoeStarted)
+    assert (started.shoe, started.model, started.decks, started.cards, started.cut) == ("S7", "Ace", 6, 312, 7)
+    assert play.game.show(play.state)["shoe"]["number"] == "S7"
+
+
+@pytest.mark.parametrize("decree", of("BAL05-002", "EUS96-050", "GAL07-046", "ARA02-071"))
+def test_a_model_that_is_not_homologated(decree: str) -> None:
+    play = session(decree, models=("Ace", "Ace II"))
+    assert whats(play.say("shoe.start", shoe="S7", model="Ace II")) == ["shoe.started", "card.expected"]
+    for model in ("Other", None):
+        assert only(play.say("shoe.start", shoe="S7", model=model), Irregularity).what == "shoe_model"
+
+
+@pytest.mark.parametrize(
+    "decree",
+    of(
+        "BAL05-007 BAL05-008 BAL05-009 BAL05-095",
+        "ARA02-071 ARA02-072",
+        "EUS96-054 EUS96-055 EUS96-116 EUS96-117",
+        "GAL07-040 GAL07-041 GAL07-042 GAL07-047",
+    ),
+)
+def test_what_is_wrong_with_the_cards_is_said_with_the_article(decree: str) -> None:
+    play = session(decree)
+    said = play.say("shoe.start", shoe="S7", cards=311, backs=[6], index=False, cut=10)
+    names = ["shoe_count", "cards_backs", "cards_index", "cut_card"]
+    assert [event.what for event in events_of(said, Irregularity)] == names
+    for event in events_of(said, Irregularity):
+        assert (event.law, event.article) == (play.game.book.laws[event.what].rule, play.game.book.laws[event.what].article)
+    assert events_of(play.say("shoe.start", shoe="S7", cards=312, backs=[3, 3], index=True, cut=7), Irregularity) == []
+
+
+@pytest.mark.rule("GAL07-043")
+@every
+def test_used_cards_are_allowed_while_perfect(decree: str) -> None:
+    assert events_of(session(decree).say("shoe.start", shoe="S7", new=False), Irregularity) == []
+
+
+@pytest.mark.parametrize("decree", of("BAL05-003", "EUS96-049", "GAL07-045", "ARA02-071"))
+def test_the_same_shoe_session_after_session(decree: str) -> None:
+    play = Play(decree)
+    told = []
+    for number in ("S1", "S1", "S1", "S2", "S1"):
+        play.say("session.open")
+        said = [*play.say("shoe.start", shoe=number), *play.say("shoe.start", shoe=number)]
+        told.append([event.what for event in events_of(said, Irregularity)])
+        play.say("session.close")
+        play.again()
+    assert told == [[], [], ["shoe_systematic"], [], []]
+
+
+def test_no_cards_without_a_shoe() -> None:
+    play = session()
+    said = play.cards("7h 8h")
+    assert [event.what for event in events_of(said, Irregularity)] == ["shoe_missing"]
+    assert only(said, AlertRaised).alert == "shoe_missing"
+    with pytest.raises(Rejected, match="no shoe is at the table"):
+        play.say("bets.open")
+    with pytest.raises(Rejected, match="no shoe is at the table"):
+        play.say("shoe.end")
+    assert "alert.cleared" in whats(play.say("shoe.start", shoe="S1"))
+    play.say("session.close")
+    assert [event.what for event in events_of(play.cards("7h"), Irregularity)] == ["card_out_of_round"]
+
+
+def test_no_session_no_shoe() -> None:
+    play = Play()
+    for command, fields in (("shoe.start", {"shoe": "S1"}), ("bets.open", {}), ("shoe.end", {}), ("session.close", {})):
+        with pytest.raises(Rejected, match="no session is open"):
+            play.say(command, **fields)
+    play.say("session.open")
+    with pytest.raises(Rejected, match="session 1 is open already"):
+        play.say("session.open")
+    with pytest.raises(Rejected, match="a minimum of 0 is none"):
+        Play().say("session.open", minimum=0)
+
+
+# The burn
+
+
+@pytest.mark.parametrize("decree", of("BAL05-096", "ARA02-073", "EUS96-118", "GAL07-051"))
+@pytest.mark.parametrize(("shown", "burned"), [("As", 1), ("7c", 7), ("Td", 10), ("Jh", 10), ("Qc", 10), ("Ks", 10)])
+def test_the_first_card_says_how_many_are_burned(decree: str, shown: str, burned: int) -> None:
+    play = session(decree)
+    assert expected(play.say("shoe.start", shoe="S1")) == ["burn"]
+    [dealt] = events_of(play.cards(shown, to="first"), CardDealt)
+    assert (dealt.to, dealt.index, dealt.card) == ("burn", 1, shown)
+    assert play.sealed == []
+    for rank in "23456789T"[: burned - 1]:
+        assert play.cards(f"{rank}c") == []
+    with pytest.raises(Rejected, match="the cards are not burned yet"):
+        play.say("bets.open")
+    said = play.cards("2d", to="burn")
+    assert only(said, CardsBurned) == CardsBurned(session=1, count=burned, shown=shown)
+    assert expected(said) == [None]
+    assert len(play.sealed) == burned
+    play.say("bets.open")
+
+
+@every
+def test_or_the_shown_card_is_one_of_them(decree: str) -> None:
+    play = session(decree, burn_card="within")
+    play.say("shoe.start", shoe="S1")
+    assert only(play.cards("3c 4c 5c"), CardsBurned).count == 2
+    play.say("shoe.start", shoe="S1")
+    assert only(play.cards("Ac"), CardsBurned).count == 0
+
+
+def test_a_first_card_that_was_not_read() -> None:
+    play = session()
+    play.say("shoe.start", shoe="S1")
+    irregularity = only(play.cards("-"), Irregularity)
+    assert (irregularity.what, irregularity.detail, irregularity.asks) == ("card_unread", "burn 1", ("card.decide",))
+    play.cards("4c 5c")
+    with pytest.raises(Rejected, match="of the burn say read and its first card"):
+        play.say("card.decide", action="remove")
+    said = play.say("card.decide", action="read", card="2h")
+    assert [event.card for event in events_of(said, CardTurned)] == ["2h"]
+    assert only(said, CardsBurned).count == 2
+
+
+def test_more_burned_than_were_due() -> None:
+    play = session()
+    play.say("shoe.start", shoe="S1")
+    play.cards("- 4c 5c 6c")
+    said = play.say("card.decide", action="read", card="2h")
+    assert only(said, Irregularity).detail == "4 cards came, 3 were due"
+    assert only(said, CardsBurned).count == 3
+
+
+@pytest.mark.parametrize("action", ["accept", "next_round", "remove"])
+def test_the_shoe_says_that_the_burn_is_over(action: str) -> None:
+    play = session()
+    play.say("shoe.start", shoe="S1")
+    irregularity = only(play.cards("2c 9c") + play.cards("5h", to="player", index=1), Irregularity)
+    assert (irregularity.what, irregularity.detail) == ("card_misplaced", "burn expected, the shoe says player")
+    said = play.say("card.decide", action=action)
+    if action == "remove":
+        assert events_of(said, CardsBurned) == []
+        return
+    assert only(said, CardsBurned).count == (2 if action == "accept" else 1)
+    assert bool(play.state.carried) is (action == "next_round")
+
+
+def test_a_silence_in_the_burn() -> None:
+    play = session()
+    play.say("shoe.start", shoe="S1")
+    play.cards("5c 9c")
+    assert [event.what for event in events_of(play.gap(), Irregularity)] == ["silence"]
+    assert events_of(play.cards("9d"), CardsBurned) == []
+    assert play.game.show(play.state)["phase"] == "decision"
+    assert only(play.say("card.decide", action="accept"), CardsBurned).shown == "5c"
+    play.coup("Kc Qd 7h 6s")
+
+
+@pytest.mark.rule("BAL05-005", "EUS96-056")
+@every
+def test_a_shoe_that_shuffles_without_end_has_no_burn_no_cut_and_no_count(decree: str) -> None:
+    play = session(decree, continuous=True, turn="when_complete")
+    assert only(play.say("shoe.start", shoe="S1"), ShoeStarted).cut == 0
+    for _ in range(100):
+        play.bets()
+        assert only(play.cards("Kc Qd 7h 6s"), RoundResult).winner == "player"
+    assert play.take(CardCut(at=1.0)) == []
+    assert play.game.show(play.state)["shoe"]["left"] is None
+
+
+# The cut card
+
+
+@pytest.mark.parametrize("decree", of("BAL05-104", "ARA02-082", "EUS96-126", "GAL07-048"))
+def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc Qd")
+    cut = only(play.cut(), ShoeCut)
+    assert (cut.drawn, cut.left, cut.rounds_left) == (4, 308, 1)
+    assert play.cut() == []
+    play.cards("7h 6s")
+    said = play.say("cards.turn")
+    assert only(said, RoundResult).winner == "player"
+    ended = only(said, ShoeEnded)
+    assert (ended.why, ended.drawn, ended.left, ended.missing) == ("cut", 6, 306, ())
+    assert play.game.show(play.state)["phase"] == "shoe_over"
+    law = play.game.book.laws["shoe_over"]
+    with pytest.raises(Rejected, match=f"the cut card has come, no further round: {law.rule}, "):
+        play.say("bets.open")
+    assert only(play.cards("2c"), Irregularity).what == "shoe_over"
+    with pytest.raises(Rejected, match="the talla is over: remove the card"):
+        play.say("card.decide", action="accept")
+    with pytest.raises(Rejected, match="no next round in this talla"):
+        play.say("card.decide", action="next_round")
+    play.say("card.decide", action="remove")
+    assert events_of(play.say("shoe.end", left=305), ShoeEnded) == []
+    assert only(play.say("shoe.start", shoe="S2"), ShoeStarted).shoe == "S2"
+
+
+@pytest.mark.parametrize("decree", of("BAL05-095", "ARA02-072", "EUS96-117", "GAL07-047"))
+def test_the_cut_card_comes_where_the_decree_wants_it(decree: str) -> None:
+    play = table(decree, turn="when_complete")
+    cut = play.cut()
+    assert only(cut, Irregularity).what == "cut_card"
+    assert only(cut, Irregularity).detail == "310 cards are behind it by the count"
+    assert (only(cut, ShoeCut).rounds_left, only(cut, ShoeEnded).why) == (0, "cut")
+
+
+@every
+def test_the_cut_card_before_the_first_card_of_a_coup(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    assert only(play.cut(), ShoeCut).rounds_left == 1
+    play.cards("Kc Qd 7h 6s")
+    assert whats(play.say("cards.turn"))[-2:] == ["round.result", "shoe.ended"]
+    play = table(decree, cut_first="end")
+    play.bets()
+    said = play.cut()
+    assert (only(said, ShoeCut).rounds_left, only(said, ShoeEnded).why) == (0, "cut")
+    assert [event.what for event in events_of(said, Irregularity)][-1] == "shoe_over"
+    play.cards("Kc")
+    with pytest.raises(Rejected, match="remove the card"):
+        play.say("card.decide", action="accept")
+    play.say("round.void", reason="inspector")
+    assert play.game.show(play.state)["phase"] == "shoe_over"
+
+
+# The end
+
+
+def test_the_count_at_the_end() -> None:
+    play = table()
+    play.coup("Kc Qd 7h 6s")
+    play.bets()
+    with pytest.raises(Rejected, match="round 2 is in hand"):
+        play.say("shoe.end")
+    play.say("round.void", reason="inspector")
+    said = play.say("shoe.end", left=305)
+    assert only(said, Irregularity).detail == "305 cards are left, by the count 306"
+    assert (only(said, ShoeEnded).why, only(said, ShoeEnded).left) == ("person", 305)
+
+
+def test_closing_the_table_ends_the_talla() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc Qd 7h")
+    said = play.say("session.close", locked=True)
+    assert (only(said, RoundUnresolved).why, only(said, ShoeEnded).why) == ("undecided", "person")
+    assert only(said, SessionClosed).locked
+    assert (play.state.shoe, play.state.hand, play.game.show(play.state)["phase"]) == (None, None, "closed")
+    play.open()
+    play.say("bets.open")
+    assert events_of(play.say("session.close"), RoundUnresolved) == []
+
+
+# The shoe starts afresh
+
+
+@every
+def test_a_shoe_that_starts_afresh_in_a_round(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc Qd")
+    said = reset(play)
+    assert only(said, RoundUnresolved).why == "undecided"
+    assert only(said, Irregularity).asks == ("shoe.start", "card.decide")
+    assert reset(play) == []
+    assert play.cards("7h") == []
+    with pytest.raises(Rejected, match="the shoe started afresh: say"):
+        play.say("bets.open")
+    with pytest.raises(Rejected, match="accept that the same cards are in it"):
+        play.say("card.decide", action="remove")
+    play.say("card.decide", action="accept")
+    play.coup("Kc Qd 7h 6s")
+    assert play.game.show(play.state)["shoe"]["left"] is None
+    reset(play)
+    said = play.say("shoe.start", shoe="S2")
+    assert only(said, ShoeEnded).why == "reset"
+    assert play.game.show(play.state)["phase"] == "burning"
+
+
+def test_a_fresh_shoe_may_start_afresh() -> None:
+    play = session()
+    assert reset(play) == []
+    play.say("shoe.start", shoe="S1")
+    assert reset(play) == []
