@@ -1,0 +1,146 @@
+"""A journal that is damaged, cut or taken away, at rest and in use: it never raises, keeps what is there, and says so."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from controller.journal import Journal
+from controller.journal_file import open_or_begin
+from controller.journal_reader import JournalReader
+from tests.controller.premises import Premises
+from tests.controller.records import record
+
+LAST = 4096
+
+
+def copy(path: Path, folder: Path, database: bytes, log: bytes | None) -> Path:
+    """A journal as it was found after the power came back."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    made = folder / path.name
+    made.write_bytes(database)
+    if log is not None:
+        made.with_name(f"{path.name}-wal").write_bytes(log)
+    return made
+
+
+def opened(path: Path) -> tuple[int, bool]:
+    """How many entries are left, and whether the file was set aside."""
+    connection, aside = open_or_begin(path)
+    connection.close()
+    with closing(JournalReader(path)) as reader:
+        assert reader.broken() is None
+        return reader.head().position, aside is not None
+
+
+async def test_a_log_cut_at_any_byte_of_its_end_keeps_every_commit_before_the_cut(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    log = f"{path}-wal"
+    sizes = [(0, 0)]
+    with closing(Journal(path)) as journal:
+        for number in range(1, 30):
+            end = await journal.append(record(number))
+            sizes.append((os.stat(log).st_size, end))  # noqa: PTH116
+        database, logged = path.read_bytes(), path.with_name(f"{path.name}-wal").read_bytes()
+    for cut in range(len(logged) - LAST, len(logged)):
+        left, aside = opened(copy(path, tmp_path / "cut", database, logged[:cut]))
+        assert not aside
+        assert left == max(end for size, end in sizes if size <= cut)
+
+
+async def test_a_file_cut_at_any_byte_of_its_end_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(Journal(path)) as journal:
+        await asyncio.gather(*(journal.append(record(number)) for number in range(1, 40)))
+    whole = path.read_bytes()
+    assert opened(copy(path, tmp_path / "cut", whole, None)) == (117, False)
+    for cut in range(len(whole) - LAST, len(whole)):
+        assert opened(copy(path, tmp_path / "cut", whole[:cut], None)) == (0, True)
+
+
+@pytest.mark.parametrize("how", ["zeroed", "removed", "replaced"])
+async def test_a_file_that_is_damaged_while_in_use_is_set_aside_and_gone_on_from(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "journal.sqlite3"
+    told: asyncio.Queue[str | None] = asyncio.Queue()
+    asides: list[None] = []
+    with closing(Journal(path, told.put_nowait, on_aside=lambda: asides.append(None))) as journal:
+        for number in range(1, 50):
+            await journal.append(record(number, size=5000))
+        journal.move_cursor(141)
+        head = journal.head()
+        chain = journal.id
+        if how == "zeroed":
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            whole = path.read_bytes()
+            with path.open("r+b") as file:
+                for page in range(1, len(whole) // 4096):
+                    file.seek(page * 4096)
+                    file.write(bytes(4096))
+        elif how == "removed":
+            path.unlink()
+        else:
+            other_journal = Journal(tmp_path / "other.sqlite3")
+            other_journal.close()
+            (tmp_path / "other.sqlite3").replace(path)
+        assert await journal.append(record(50)) > head
+        assert journal.set_aside is not None
+        assert len(asides) == 1
+        assert journal.id != chain
+        assert journal.last_saved("t1") == b"state 50"
+        assert await told.get() is not None
+        while await told.get() is not None:
+            pass
+        fresh = [entry.body for entry in journal.events_after(head, 10)]
+        assert fresh == [b"event 99", b"event 100 xxxxxxxxxx"]
+    with closing(Journal(path)) as journal:
+        assert journal.set_aside is None
+        assert journal.cursor() >= 141
+        with closing(JournalReader(path)) as reader:
+            assert reader.broken() is None
+            assert reader.base() == head
+
+
+async def test_events_that_nobody_has_heard_are_taken_over_from_a_damaged_file(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(Journal(path)) as journal:
+        for number in range(1, 6):
+            await journal.append(record(number))
+        journal.move_cursor(6)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("DELETE FROM entry WHERE position = 15")
+            other.execute("CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END")
+            assert await journal.append(record(6)) > 15
+        unheard = journal.events_after(6, 100)
+        assert [entry.seq for entry in unheard] == [5, 6, 7, 8, 9]
+        following = journal.events_after(unheard[-1].position, 100)
+        assert [entry.seq for entry in following] == [11, 12]
+        assert following[0].position > unheard[-1].position
+
+
+async def test_a_table_goes_on_in_the_new_file_and_after_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    run = Premises(path)
+    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    await run.open()
+    run.spin(2, 17)
+    run.hear(b"*X;2;003;17;0;165;1", b"*X;3;003;17;0;165;1")
+    await run.station.idle()
+    path.unlink()
+    run.hear(b"*X;4;003;17;0;165;1")
+    await run.end()
+    again = Premises(path, at=1.0)
+    assert again.journal.set_aside is None
+    again.hear(*[b"*X;5;003;32;0;165;1"] * 4)
+    await again.station.idle()
+    events = [bytes(entry.body) for entry in again.journal.events_after(0, 100)]
+    assert any(b'"round.unresolved"' in event and b'"round":2' in event and b'"candidate":32' in event for event in events)
+    assert not any(b'"round.result"' in event for event in events)
+    await again.end()

@@ -1,0 +1,256 @@
+"""Days that are over: sealed, still provable, removed from the journal in time and never too early."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from controller.audit import audit
+from controller.checkpoint import key_path, load_key, make_key, public
+from controller.cli import main
+from controller.journal import Journal
+from controller.journal_reader import JournalReader
+from controller.journal_schema import Record
+from controller.sealing import Sealed, seal
+from controller.segment import Broken, Segment, folder, segments, span
+from controller.verify import Verdict, verify
+from tests.controller.premises import Premises, entries
+
+DAYS = [f"2026-11-{day:02d}" for day in range(1, 11)]
+
+
+def record(number: int, day: str) -> Record:
+    return Record(
+        table="t1",
+        boot="b1",
+        seq=2 * number,
+        time=f"{day}T07:25:28.{number:06d}Z",
+        mono_ns=number,
+        given=b'{"input":%d}' % number,
+        events=(b'{"event":%d}' % (2 * number - 1), b'{"event":%d}' % (2 * number)),
+        saved=b"{}",
+    )
+
+
+async def ten_days(path: Path) -> None:
+    """Ten records, thirty entries, on each of ten days."""
+    with closing(Journal(path)) as journal:
+        for index, day in enumerate(DAYS):
+            for number in range(index * 10 + 1, index * 10 + 11):
+                await journal.append(record(number, day))
+
+
+def sealed(path: Path, now: str = "2026-11-10T12:00:00.000000Z", acknowledged: int = 300, keep_days: int = 30) -> Sealed:
+    key = load_key(key_path(path)) if key_path(path).exists() else make_key(key_path(path))
+    return seal(path, key, "b1", now, acknowledged, keep_days)
+
+
+def verified(path: Path) -> Verdict:
+    return verify(path, public(load_key(key_path(path))))
+
+
+async def until_cut(journal: Journal, path: Path, through: int) -> None:
+    journal.cut(through)
+    while True:
+        with closing(JournalReader(path)) as reader:
+            if reader.beginning().position >= min(through, 299):
+                return
+        await asyncio.sleep(0.01)
+
+
+async def test_every_day_that_is_over_is_sealed_once(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    assert sealed(path).through == 270
+    assert [span(each)[0] for each in segments(path)] == DAYS[:9]
+    before = [each.read_bytes() for each in segments(path)]
+    assert sealed(path).through == 270
+    assert [each.read_bytes() for each in segments(path)] == before
+    with closing(Segment(segments(path)[4])) as segment:
+        assert [entry.position for entry in segment.entries()] == list(range(121, 151))
+        assert segment.checkpoint is not None
+        assert segment.checkpoint.position == 150
+
+
+async def test_what_is_sealed_leaves_the_journal_after_a_week_and_everything_still_holds(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    whole = entries(path)
+    done = sealed(path)
+    assert done.cut == 60  # the first and second of November; the third is a week ago
+    with closing(Journal(path)) as journal:
+        await until_cut(journal, path, done.cut)
+        assert [entry.position for entry in journal.events_after(0, 1)] == [62]
+        assert await journal.append(record(101, DAYS[9])) == 303
+    with closing(Journal(path)) as journal:
+        assert journal.set_aside is None
+    assert entries(path)[0] == whole[60]
+    verdict = verified(path)
+    assert verdict.problems == []
+    assert (verdict.entries, verdict.segments) == (303, 9)
+
+
+async def test_the_last_entry_stays_and_the_chain_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    done = sealed(path, now="2026-12-24T12:00:00.000000Z", keep_days=60)
+    assert done == Sealed(300, 300)
+    with closing(Journal(path)) as journal:
+        await until_cut(journal, path, 300)
+    assert [entry.position for entry in entries(path)] == [300]
+    with closing(Journal(path)) as journal:
+        assert await journal.append(record(101, "2026-12-24")) == 303
+    assert verified(path).problems == []
+
+
+async def test_the_file_does_not_grow_once_days_leave_it(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    sizes = []
+    with closing(Journal(path)) as journal:
+        for index in range(8):
+            day = f"2026-11-{index + 1:02d}"
+            for number in range(index * 50 + 1, index * 50 + 51):
+                await journal.append(record(number, day))
+            end = journal.head()
+            await until_cut_to(journal, path, end - 1)
+            sizes.append(path.stat().st_size)
+    assert sizes[-1] == sizes[2]
+
+
+async def until_cut_to(journal: Journal, path: Path, through: int) -> None:
+    journal.cut(through)
+    while True:
+        with closing(JournalReader(path)) as reader:
+            if reader.beginning().position >= through:
+                return
+        await asyncio.sleep(0.01)
+
+
+async def test_what_nobody_has_heard_is_never_cut(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    assert sealed(path, acknowledged=31).cut == 31
+    assert sealed(path, acknowledged=0).cut == 0
+    assert sealed(path, now="2027-11-10T12:00:00.000000Z", acknowledged=0) == Sealed(300, 0)
+    assert len(segments(path)) == 10
+
+
+async def test_segments_are_dropped_after_their_time(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    sealed(path)
+    with closing(Journal(path)) as journal:
+        await until_cut(journal, path, 60)
+    sealed(path, now="2026-11-10T12:00:00.000000Z", keep_days=8)
+    assert [span(each)[0] for each in segments(path)] == DAYS[1:9]
+    verdict = verified(path)
+    assert verdict.problems == []
+    assert verdict.notes == ["entries 1 to 30 are not kept any more"]
+    (segments(path)[0]).unlink()  # one that is still due
+    sealed(path)
+    assert verified(path).notes == ["entries 1 to 60 are not kept any more"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        (lambda path: path.unlink(), "entries 61 to 90 are missing"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-20]), "cannot be read"),
+        (lambda path: path.write_bytes(b""), "empty"),
+        (lambda path: rewrite(path, '\\"event\\":50', '\\"event\\":51'), "its hash does not hold"),
+        (lambda path: rewrite(path, '"signature":"', '"signature":"00'), "signature does not hold"),
+        (lambda path: without(path, -2), "missing"),
+    ],
+)
+async def test_a_damaged_segment_is_named(tmp_path: Path, damage: Callable[[Path], None], what: str) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    done = sealed(path, now="2026-11-12T12:00:00.000000Z")
+    with closing(Journal(path)) as journal:
+        await until_cut(journal, path, done.cut)
+    damage(segments(path)[2])
+    problems = verified(path).problems
+    assert any(what in problem.what for problem in problems), problems
+
+
+def rewrite(path: Path, old: str, new: str) -> None:
+    text = gzip.decompress(path.read_bytes()).decode()
+    assert old in text
+    path.write_bytes(gzip.compress(text.replace(old, new).encode()))
+
+
+def without(path: Path, line: int) -> None:
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    del lines[line]
+    path.write_bytes(gzip.compress(b"".join(lines)))
+
+
+async def test_a_chain_that_does_not_hold_is_not_sealed(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("UPDATE entry SET body = 'other' WHERE position = 40")
+    with pytest.raises(Broken, match="entry 40 does not hold"):
+        sealed(path)
+    assert [span(each)[0] for each in segments(path)] == DAYS[:1]
+    assert list(folder(path).glob("*.part")) == []
+
+
+async def test_a_disk_that_takes_no_segment_is_an_alert_and_nothing_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    folder(path).write_text("in the way")
+    run = Premises(path)
+    await run.archivist._seal(10_000)
+    assert "cannot be sealed" in str(run.alerts["journal-seal"].detail)
+    folder(path).unlink()
+    await run.archivist._seal(10_000)
+    assert run.alerts == {}
+    assert len(segments(path)) == 10
+    await run.end()
+
+
+async def test_a_sealed_journal_is_audited_and_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "journal.sqlite3"
+    run = Premises(path)
+    run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+    await run.open()
+    run.spin(2, 17)
+    run.spin(3, 32, 17)
+    last = await run.end()
+    first = entries(path)[0].time[:10]
+    seal(path, load_key(key_path(path)), "b1", "2099-01-01T00:00:00.000000Z", last.position, 99_999)
+    with closing(Journal(path)) as journal:
+        await until_cut_to(journal, path, last.position - 1)
+    made = audit(path)
+    assert made.differences == []
+    assert made.proved_events == made.events > 0
+    assert made.proved_readings == made.readings
+
+    def exported(*options: str) -> list[dict[str, object]]:
+        assert main(["export", str(path), *options]) == 0
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    assert len(exported()) == last.position
+    assert len(exported("--day", first, "--table", "r1")) == last.position
+    found = exported("--round", "2")
+    assert {line["kind"] for line in found} == {"bytes", "input", "event"}
+    events = [line["body"] for line in found if line["kind"] == "event"]
+    assert [(body["type"], body["round"]) for body in events if body["type"] in ("round.opened", "round.result")] == [  # type: ignore[index]
+        ("round.opened", 2),
+        ("round.result", 2),
+    ]
+    assert main(["export", str(path), "--format", "csv"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0].startswith("position,time,table")
+    assert sum(",round.result,1," in row for row in rows) == 2
+    assert main(["export", str(path), "--table", "none"]) == 1
+    assert main(["export", str(path), "--day", "today"]) == 1
+    assert main(["export", str(tmp_path / "none")]) == 1
