@@ -7,6 +7,8 @@ from importlib import import_module
 from devices.codec import Driver, Registry
 
 DRIVERS: Registry = {
+    "angel-eye": "devices.shoe.angel_eye:DRIVER",
+    "bee-tek": "devices.shoe.bee_tek:DRIVER",
     "cammegh-ss2": "devices.wheel.cammegh_ss2:DRIVER",
 }
 

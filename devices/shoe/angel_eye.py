@@ -7,6 +7,7 @@ card in it, and dropped bytes are never shown: the card may lie face down.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Annotated
 
 import msgspec
@@ -27,6 +28,8 @@ from devices.readings import (
 from devices.shoe import angel_eye_frames as frames
 from devices.shoe.pace import Pace
 
+MIXED = 3
+"""Reports whose copies may be mixed with one another."""
 GARBAGE_TOLD = 0.5
 """Seconds after which dropped bytes are told, though no frame came behind them."""
 
@@ -53,7 +56,7 @@ class AngelEye:
         self._dropped = 0  # bytes, not told yet
         self._dropped_at = 0.0
 
-        self._last: tuple[int, bytes] | None = None  # sequence number and content of the last report
+        self._recent: deque[tuple[int, bytes]] = deque(maxlen=MIXED)  # number and content of reports, the last at the end
         self._zero = False  # 9 was followed by 0
 
     @property
@@ -87,7 +90,7 @@ class AngelEye:
         data, begin = self._pending + data, 0
         while begin < len(data) and (piece := frames.take(data, begin, self._strict)) is not None:
             size, whole = piece
-            if whole:
+            if whole and not (self._dropped and data[begin] in frames.ANSWERS):
                 self._tell_dropped(now, out)
                 self._frame(data[begin : begin + size], now, out)
             else:
@@ -110,7 +113,7 @@ class AngelEye:
             self._dropped = 0
 
     def _frame(self, frame: bytes, now: float, out: list[AnyReading]) -> None:
-        """A single byte and its kin prove nothing about the line, so acknowledgements are no frames to be counted."""
+        """An answer is a byte or two and proves nothing about the line: it is not counted, and among garbage it is none."""
         match frame[0]:
             case frames.ACK:
                 out.append(self._said("accepted", "command", frame, now))
@@ -132,7 +135,8 @@ class AngelEye:
                 self._drop(len(frame), now, out)
 
     def _report(self, seq: int, body: bytes, frame: bytes, now: float, out: list[AnyReading]) -> None:
-        if (seq, body) == self._last:
+        known = [*self._recent][-1:] if body == b"S" else self._recent  # two resets with the same number are two
+        if (seq, body) in known:
             return
         readings = self._read(body, frame, now)
         right = frames.is_right(frame)
@@ -142,7 +146,9 @@ class AngelEye:
             if not right:
                 return  # a copy of it may come whole
         missing = self._missing(seq, body) + (readings is None)
-        self._last = seq, body
+        if body == b"S":
+            self._recent.clear()
+        self._recent.append((seq, body))
         if missing:
             out.append(LinkGap(at=now, device=self._device, lost=missing))
         if not right:
@@ -151,9 +157,9 @@ class AngelEye:
 
     def _missing(self, seq: int, body: bytes) -> int:
         """How many reports at least did not come. A reset may start the numbers anew, and does not always take one itself."""
-        if self._last is None or body == b"S":
+        if not self._recent or body == b"S":
             return 0
-        before, last_body = self._last
+        before, last_body = self._recent[-1]
         if last_body == b"S":
             return 0 if seq in (0, 1, before) else frames.lost(before, seq, self._zero)
         self._zero = self._zero or (before == 9 and seq == 0)

@@ -18,6 +18,7 @@ from devices.readings import ShoeFaultName, ShoeResult
 
 STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 STARTS = frozenset((STX, ENQ, ACK, NAK))
+ANSWERS = (ACK, NAK)
 LONGEST = 128
 """Bytes. A frame that is longer has lost its end."""
 

@@ -30,8 +30,10 @@ _LINE = re.compile(rb"(?:\[(?P<mode>[A-Za-z][A-Za-z ]{0,31})\])?<(?P<what>[!-;=?
 _CARD = re.compile(r"Card: *(?:(?P<rank>10|[2-9TJQKA])(?P<suit>[CDHS])|(?P<suit_first>[CDHS])(?P<rank_last>10|[2-9TJQKA])) *")
 _ALARM = re.compile(r"Alarm: *(?P<detail>(?P<code>E\d+)?.*)")
 _WARNING = re.compile(r"W0x[0-9A-Fa-f]+")
-_MAYBE_CARD = re.compile(rb"[<:]|[2-9TJQKA0][CDHS]|[CDHS][2-9TJQKA1]")
-"""What a dropped piece holds if it may have been a card. The character or two that come again behind a line do not."""
+_BEFORE, _BEHIND = re.compile(rb"[\[> ]*"), re.compile(rb"[> ]*")
+"""What comes again before and behind a frame. Anything else that is dropped may have been a card."""
+_MAYBE_CARD = re.compile(r":|[2-9TJQKA0][CDHS]|[CDHS][2-9TJQKA1]")
+"""What the words of an unknown line hold if they may be a card."""
 
 ALARMS: MappingProxyType[str, ShoeFaultName] = MappingProxyType({"E3": "unread"})
 """What the codes of alarms mean; any other is an alarm of its own."""
@@ -53,6 +55,7 @@ class BeeTek:
         self._device = device
         self._pace = Pace(device, options.min_draw)
         self._pending = b""
+        self._missed = False
         self._mode: str | None = None
         self._order: str | None = None
         self._faults: dict[ShoeFaultName, str] = {}  # those that are active, with their detail
@@ -95,19 +98,26 @@ class BeeTek:
         """Frames in a line: one, or several whose line ends are lost. What lies before and between them is dropped."""
         begin = 0
         for match in _LINE.finditer(line):
-            self._drop(line[begin : match.start()], now, out)
+            self._drop(line[begin : match.start()], _BEFORE, now, out)
             begin = match.end()
             self.counters.frames += 1
+            self._missed = False
             self._frame(match, now, out)
-        self._drop(line[begin:], now, out)
+        self._drop(line[begin:], _BEHIND, now, out)
 
-    def _drop(self, piece: bytes, now: float, out: list[AnyReading]) -> None:
+    def _drop(self, piece: bytes, repeated: re.Pattern[bytes], now: float, out: list[AnyReading]) -> None:
         """The bytes are not shown: they may be those of a card that lies face down."""
         if not piece.strip():
             return
         self.counters.damaged += 1
         out.append(LinkGarbage(at=now, device=self._device, bytes=len(piece)))
-        if _MAYBE_CARD.search(piece):
+        if not repeated.fullmatch(piece):
+            self._miss(now, out)
+
+    def _miss(self, now: float, out: list[AnyReading]) -> None:
+        """Something may have been a card: told once, until a line comes whole."""
+        if not self._missed:
+            self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
     def _frame(self, match: re.Match[bytes], now: float, out: list[AnyReading]) -> None:
@@ -125,8 +135,8 @@ class BeeTek:
             self._begin("warning", what, evidence, now, out)
         else:
             self.counters.unknown += 1
-            if _MAYBE_CARD.search(match["what"]):
-                out.append(LinkGap(at=now, device=self._device, lost=1))
+            if _MAYBE_CARD.search(what):
+                self._miss(now, out)
             else:
                 out.append(DeviceReport(at=now, device=self._device, frame=evidence, report="said", value=what))
 

@@ -1,0 +1,379 @@
+"""What the Angel Eye II-EX says, and what may be said to it."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    DeviceRefused,
+    DeviceReport,
+    LinkGap,
+    LinkGarbage,
+    LinkLate,
+    ShoeFault,
+    ShoeReset,
+    ShoeResult,
+    unescape,
+)
+from devices.shoe.angel_eye import DRIVER, AngelEye, Options
+from devices.shoe.angel_eye_frames import FAULTS, REFUSALS
+from tests.devices.shoe.pens import Hearing, card, cards, of, report
+
+
+def shoe(strict_bcc: bool = True, min_draw: float = 0.2) -> Hearing:
+    return Hearing(AngelEye("shoe", Options(strict_bcc=strict_bcc, min_draw=min_draw)))
+
+
+def told(readings: list[AnyReading]) -> list[tuple[str, str]]:
+    return [(reading.report, reading.value) for reading in of(DeviceReport, readings)]
+
+
+class TestCards:
+    def test_the_example_of_the_protocol(self) -> None:
+        heard = shoe()
+        (drawn,) = heard.say(1, b"D\x81\xb8")
+        assert drawn == CardDrawn(at=heard.now, device="shoe", frame=r"\x051D\x81\xb8\x034F", card="8s", to="player", index=1)
+        assert heard.codec.counters.frames == 3
+
+    @pytest.mark.parametrize("suit", "cdhs")
+    @pytest.mark.parametrize("rank", "A23456789TJQK")
+    def test_every_card(self, rank: str, suit: str) -> None:
+        assert cards(shoe().say(1, card(rank + suit))) == [rank + suit]
+
+    @pytest.mark.parametrize(
+        ("body", "to", "index"),
+        [
+            (card("7h", "player", 3), "player", 3),
+            (card("7h", "banker", 2), "banker", 2),
+            (card("7h", "burn", 0), "burn", None),
+            (card("7h", "first", 1), "first", 1),
+            (card("7h", "count", 10), "burn", 10),
+        ],
+    )
+    def test_where_it_goes(self, body: bytes, to: str, index: int | None) -> None:
+        (drawn,) = of(CardDrawn, shoe().say(1, body))
+        assert (drawn.to, drawn.index, drawn.unsure) == (to, index, False)
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"D\x80\xb8",  # no place in the hand
+            b"D\x84\xb8",
+            b"D\x81\x88",  # no suit
+            b"D\x81\xd8",
+            b"D\x81\xb0",  # no rank
+            b"D\x81\xbe",
+            b"D\x01\xb8",  # not marked as data
+            b"D\x81\x38",
+            b"D\xb1\xb8",  # no such target
+            b"D\x81",
+            b"D\x81\xb8\xb8",
+            b"R\x80\xb8",
+            b"d\xb0\xb8",
+            b"d\x00\xb8",
+            b"G\x80",
+            b"G\x11",
+            b"G",
+            b"S1",
+            b"M1234",
+            b"M12\x80456",
+        ],
+    )
+    def test_what_makes_no_sense_is_dropped_and_leaves_a_gap(self, body: bytes) -> None:
+        heard = shoe()
+        frame = report(3, body)
+        heard.say(2, b"P")
+        assert heard.say(3, body) == [
+            LinkGarbage(at=heard.now, device="shoe", bytes=len(frame)),
+            LinkGap(at=heard.now, device="shoe", lost=1),
+        ]
+        assert cards(heard.say(4, card("7h"))) == ["7h"]
+        assert of(LinkGap, heard.heard[-1:]) == []
+
+    def test_a_burned_card_may_be_unread(self) -> None:
+        assert cards(shoe().say(1, b"D\xa0\x80")) == [None]
+
+    def test_an_overdrawn_card_is_for_a_person(self) -> None:
+        (drawn,) = of(CardDrawn, shoe().say(1, card("7h", code=b"R")))
+        assert (drawn.card, drawn.to, drawn.index, drawn.unsure) == ("7h", "player", 1, True)
+
+    @pytest.mark.parametrize(("first", "mode"), [(0x80, "lock"), (0x92, "error 2"), (0xA0, "setting")])
+    def test_a_card_outside_the_game(self, first: int, mode: str) -> None:
+        readings = shoe().say(1, b"d%c\xb8" % first)
+        assert told(readings) == [("drawn_outside", mode)]
+        (drawn,) = of(CardDrawn, readings)
+        assert (drawn.card, drawn.to, drawn.unsure) == ("8s", None, True)
+
+
+class TestCopies:
+    def test_one_whole_copy_is_enough(self) -> None:
+        heard = shoe()
+        body = card("7h")
+        assert cards(heard.raw(report(1, body, wrong=1) * 2 + report(1, body))) == ["7h"]
+        assert [r.bytes for r in of(LinkGarbage, heard.heard)] == [2 * len(report(1, body))]
+
+    def test_copies_may_come_later_and_over_another_connection(self) -> None:
+        heard = shoe()
+        heard.say(1, card("7h"), copies=1)
+        heard.codec.reconnected(heard.now)
+        assert heard.say(1, card("7h"), after=60.0, copies=2) == []
+
+    def test_copies_of_several_reports_may_be_mixed(self) -> None:
+        heard = shoe()
+        mixed = (report(1, b"L\x80") + report(2, card("7h")) + report(3, b"C")) * 3
+        assert [type(r) for r in heard.raw(mixed)] == [DeviceReport, CardDrawn, CardCut]
+
+    def test_a_second_reset_with_the_same_number(self) -> None:
+        heard = shoe()
+        for _ in range(2):
+            heard.say(0, b"S")
+            heard.say(1, card("7h"))
+        assert [type(r) for r in heard.heard] == [ShoeReset, CardDrawn] * 2
+
+    def test_the_same_card_again_is_another_card(self) -> None:
+        heard = shoe()
+        heard.say(1, card("7h"))
+        assert cards(heard.say(2, card("7h"))) == ["7h"]
+
+    def test_the_first_report_after_a_reset_has_its_number(self) -> None:
+        heard = shoe()
+        heard.say(1, b"S")
+        assert heard.say(1, card("7h")) == of(CardDrawn, heard.heard)
+        heard.say(2, b"S")
+        assert cards(heard.say(2, card("7h"))) == ["7h"]
+
+    @pytest.mark.parametrize(
+        ("numbers", "lost"),
+        [
+            ((1, 2, 3), []),
+            ((8, 9, 1, 2), []),
+            ((8, 9, 0, 1), []),
+            ((1, 3), [1]),
+            ((9, 2), [1]),
+            ((7, 1), [2]),
+            ((7, 0), [2]),
+            ((9, 0, 9, 1), [8, 1]),  # it is known by now that 0 follows 9
+            ((5, 4), [7]),
+        ],
+    )
+    def test_a_number_that_is_missing(self, numbers: tuple[int, ...], lost: list[int]) -> None:
+        heard = shoe()
+        for number, drawn in zip(numbers, ("7h", "8h", "9h", "Th"), strict=False):
+            assert cards(heard.say(number, card(drawn))) == [drawn]
+        assert [gap.lost for gap in of(LinkGap, heard.heard)] == lost
+
+    def test_the_same_number_with_another_content_is_a_whole_turn(self) -> None:
+        heard = shoe()
+        heard.say(4, card("7h"))
+        gap, drawn = heard.say(4, card("8h"))
+        assert isinstance(gap, LinkGap)
+        assert gap.lost == 8
+        assert isinstance(drawn, CardDrawn)
+
+    @pytest.mark.parametrize(("number", "lost"), [(5, []), (6, []), (0, []), (1, []), (3, [6])])
+    def test_after_a_reset_the_numbers_may_begin_anew(self, number: int, lost: list[int]) -> None:
+        heard = shoe()
+        heard.say(7, b"P")
+        heard.say(5, b"S")
+        heard.say(number, b"C")
+        assert [gap.lost for gap in of(LinkGap, heard.heard)] == lost
+
+    def test_what_was_missed_while_the_link_was_closed(self) -> None:
+        heard = shoe()
+        heard.say(4, card("7h"))
+        heard.codec.reconnected(heard.now)
+        assert [type(r) for r in heard.say(7, card("8h"))] == [LinkGap, CardDrawn]
+
+
+class TestOtherReports:
+    @pytest.mark.parametrize(
+        ("byte", "winner", "pairs", "forced"),
+        [
+            (0x91, "player", ("player",), False),
+            (0x90, "player", (), False),
+            (0xA3, "tie", ("player", "banker"), False),
+            (0xC2, "banker", ("banker",), False),
+            (0xF0, None, (), True),
+        ],
+    )
+    def test_results(self, byte: int, winner: str | None, pairs: tuple[str, ...], forced: bool) -> None:
+        (result,) = of(ShoeResult, shoe().say(1, b"G%c" % byte))
+        assert (result.winner, result.pairs, result.forced, result.device) == (winner, pairs, forced, "shoe")
+        assert result.frame is not None
+
+    @pytest.mark.parametrize(("code", "fault"), [*FAULTS.items(), (9, "alarm")])
+    def test_errors_begin_and_end(self, code: int, fault: str) -> None:
+        heard = shoe()
+        heard.say(1, b"E%c" % (0x80 | code))
+        heard.say(2, b"E%c" % (0xC0 | code))
+        heard.say(3, b"e%c" % (0x80 | code))
+        found = [(r.fault, r.active, r.detail) for r in of(ShoeFault, heard.heard)]
+        assert found == [(fault, True, str(code)), (fault, True, f"{code}, error mode"), (fault, False, str(code))]
+
+    def test_the_rest(self) -> None:
+        heard = shoe()
+        assert [type(r) for r in heard.say(1, b"S") + heard.say(1, b"C")] == [ShoeReset, CardCut]
+        heard.say(2, b"P")
+        heard.say(3, b"L\x81")
+        heard.say(4, b"L\x80")
+        heard.say(5, b"M030012")
+        assert told(heard.heard) == [
+            ("state", "stand-by"),
+            ("lock", "locked"),
+            ("lock", "unlocked"),
+            ("preset", "03=0012"),
+        ]
+
+    def test_an_unknown_report_is_counted(self) -> None:
+        heard = shoe()
+        assert heard.say(1, b"X\x81") == []
+        assert (heard.codec.counters.unknown, heard.codec.counters.frames, heard.codec.counters.damaged) == (1, 3, 0)
+        assert of(LinkGap, heard.say(2, b"P")) == []
+
+
+class TestLine:
+    def test_acknowledgements_between_reports(self) -> None:
+        heard = shoe()
+        readings = heard.raw(b"\x06" + report(1, b"P") + b"\x15\x21" + report(2, b"P"))
+        assert told(readings) == [("accepted", "command"), ("state", "stand-by"), ("refusal", "busy"), ("state", "stand-by")]
+        assert [(r.command, r.reason) for r in of(DeviceRefused, readings)] == [("command", "busy")]
+        assert heard.codec.counters.frames == 2
+
+    def test_among_garbage_they_are_garbage(self) -> None:
+        heard = shoe()
+        assert heard.raw(b"\xff\x06\x15\x21\xff") == []
+        assert [r.bytes for r in of(LinkGarbage, heard.say(1, b"P"))] == [5]
+
+    @pytest.mark.parametrize(("code", "reason"), REFUSALS.items())
+    def test_every_refusal(self, code: int, reason: str) -> None:
+        readings = shoe().raw(b"\x15" + bytes((code,)))
+        assert told(readings) == [("refusal", reason)]
+        assert [r.reason for r in of(DeviceRefused, readings)] == ["busy" if code in (0x21, 0x22) else "no"]
+
+    def test_the_answer_to_a_register_request(self) -> None:
+        assert told(shoe().raw(b"\x02RD0012\x0310")) == []
+        heard = shoe()
+        content = b"\x02RD0012\x03"
+        check = 0
+        for byte in content:
+            check ^= byte
+        assert told(heard.raw(content + b"%02X" % check)) == [("register", "RD0012")]
+
+    @pytest.mark.parametrize("cut", range(1, 8))
+    def test_a_cut_frame_is_never_completed(self, cut: int) -> None:
+        heard = shoe()
+        frame = report(1, card("7h"))
+        readings = heard.raw(frame[:cut] + report(1, b"P"))
+        assert cards(readings) == []
+        assert told(readings) == [("state", "stand-by")]
+        assert [r.bytes for r in of(LinkGarbage, readings)] == [cut]
+
+    def test_what_was_dropped_is_told_though_nothing_follows(self) -> None:
+        heard = shoe()
+        assert heard.raw(report(1, card("7h"), wrong=1)) == []
+        due = heard.codec.deadline
+        assert due is not None
+        heard.now = due
+        assert heard.raw(b"") == [LinkGarbage(at=due, device="shoe", bytes=8)]
+        assert heard.codec.deadline is None
+        assert heard.codec.counters.damaged == 1
+
+    def test_an_endless_frame_is_dropped(self) -> None:
+        heard = shoe()
+        heard.raw(b"\x051" + b"\xaa" * 1000)
+        assert sum(r.bytes for r in of(LinkGarbage, heard.heard)) >= 800
+        assert told(heard.say(1, b"P")) == [("state", "stand-by")]
+
+    @pytest.mark.parametrize("bad", [report(1, b"P")[:-2] + b"1g", report(1, b"P").lower(), b"\x05AP\x0312", b"\x051\x0332"])
+    def test_other_shapes(self, bad: bytes) -> None:
+        assert of(DeviceReport, shoe().raw(bad)) == []
+
+    def test_a_lenient_shoe_says_so_each_time(self) -> None:
+        heard = shoe(strict_bcc=False)
+        readings = heard.raw(report(1, card("7h"), wrong=1) + report(1, card("7h")) * 2)
+        assert told(readings) == [("check", "wrong, and taken all the same")]
+        assert cards(readings) == ["7h"]
+        assert told(heard.say(2, card("8h"))) == []
+
+    def test_even_a_lenient_shoe_waits_for_a_copy_that_makes_sense(self) -> None:
+        heard = shoe(strict_bcc=False)
+        readings = heard.raw(report(1, b"D\x80\xb8", wrong=1) + report(1, card("7h")))
+        assert [type(r) for r in readings] == [LinkGarbage, CardDrawn]
+
+
+class TestLate:
+    def test_what_no_hand_can_draw_is_late(self) -> None:
+        heard = shoe()
+        heard.say(1, card("7h"), after=30.0)
+        readings = heard.raw(report(2, card("8h", "banker")) * 3 + report(3, b"G\x90") * 3)
+        readings += heard.say(4, card("9h"), after=0.1)
+        heard.now += 0.25
+        readings += heard.raw(b"")
+        assert [r.late for r in readings if isinstance(r, CardDrawn | ShoeResult)] == [True, True, True]
+        assert of(LinkLate, readings) == [LinkLate(at=heard.now, device="shoe", frames=3, silence=0.0)]
+        assert heard.codec.counters.late == 3
+        (drawn,) = of(CardDrawn, heard.say(5, card("Th")))
+        assert not drawn.late
+
+    def test_the_silence_before_a_burst(self) -> None:
+        heard = shoe()
+        heard.say(1, card("7h"))
+        heard.raw(report(2, card("8h")) + report(3, card("9h")), after=40.0)
+        (late,) = of(LinkLate, heard.say(4, card("Th")))
+        assert (late.frames, late.silence) == (1, 40.0)
+
+    def test_the_verdict_right_behind_a_live_card_is_live(self) -> None:
+        heard = shoe()
+        readings = heard.raw(report(1, card("7h")) + report(2, b"G\x90") + report(3, b"C"))
+        assert [r.late for r in readings if isinstance(r, CardDrawn | ShoeResult | CardCut)] == [False, False, False]
+
+    def test_it_can_be_switched_off(self) -> None:
+        heard = shoe(min_draw=0)
+        readings = heard.raw(report(1, card("7h")) + report(2, card("8h")))
+        assert [r.late for r in of(CardDrawn, readings)] == [False, False]
+        assert heard.codec.deadline is None
+
+
+class TestTowardsTheShoe:
+    def test_the_example_of_the_protocol(self) -> None:
+        assert AngelEye("shoe", Options()).encode("lock") == b"\x02OPLK02\x031B"
+
+    def test_the_commands_and_no_others(self) -> None:
+        codec = AngelEye("shoe", Options())
+        assert {name: codec.encode(name)[3:-3] for name in DRIVER.commands} == {
+            "lock": b"LK02",
+            "unlock": b"LK01",
+            "clear_error": b"EC00",
+            "overdraw_keep": b"EC01",
+            "overdraw_discard": b"EC02",
+            "confirm": b"GP00",
+        }
+        with pytest.raises(ValueError, match="no command 'reset'; there are: lock, unlock"):
+            codec.encode("reset")
+        with pytest.raises(ValueError, match="lock takes no argument, not '1'"):
+            codec.encode("lock", "1")
+        assert codec.polls() == ()
+
+    @pytest.mark.parametrize("options", [{"min_draw": -1}, {"strict": True}, {"strict_bcc": 1}])
+    def test_options_that_cannot_be(self, options: dict[str, float]) -> None:
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(options, Options)
+
+
+def test_only_a_drawn_card_shows_a_card() -> None:
+    heard = shoe()
+    secret = card("7h", "banker", 2)
+    heard.say(1, secret)
+    heard.raw(report(2, secret, wrong=1) + report(2, secret)[:-1])
+    heard.say(3, b"d\x80" + secret[2:])
+    heard.say(4, b"D\x80" + secret[2:])
+    heard.now += 10
+    heard.raw(b"")
+    for reading in heard.heard:
+        if not isinstance(reading, CardDrawn):
+            assert secret[2] not in unescape(reading.frame or "")
+            assert "7h" not in repr(reading)

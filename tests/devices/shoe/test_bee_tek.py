@@ -1,0 +1,224 @@
+"""What the Bee-Tek shoe says."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from devices.readings import (
+    AnyReading,
+    CardDrawn,
+    DeviceReport,
+    LinkGap,
+    LinkGarbage,
+    LinkLate,
+    ShoeFault,
+    unescape,
+)
+from devices.shoe.bee_tek import LONGEST_LINE, BeeTek, Options
+from tests.devices.shoe.pens import Hearing, cards, of
+
+BURN = "[Manual Burn Cards]"
+
+
+def shoe(min_draw: float = 0.2) -> Hearing:
+    return Hearing(BeeTek("shoe", Options(min_draw=min_draw)))
+
+
+def told(readings: list[AnyReading]) -> list[tuple[str, str]]:
+    return [(reading.report, reading.value) for reading in of(DeviceReport, readings)]
+
+
+def faults(readings: list[AnyReading]) -> list[tuple[str, bool, str | None]]:
+    return [(reading.fault, reading.active, reading.detail) for reading in of(ShoeFault, readings)]
+
+
+class TestCards:
+    def test_a_card(self) -> None:
+        heard = shoe()
+        assert heard.line("[Game]<Card:4S>") == [
+            DeviceReport(at=heard.now, device="shoe", report="mode", value="Game"),
+            DeviceReport(at=heard.now, device="shoe", report="card_order", value="rank first"),
+            CardDrawn(at=heard.now, device="shoe", frame="[Game]<Card:4S> ", card="4s"),
+        ]
+
+    @pytest.mark.parametrize("suit", "CDHS")
+    @pytest.mark.parametrize("rank", ["A", "2", "9", "10", "T", "J", "Q", "K"])
+    def test_both_orders(self, rank: str, suit: str) -> None:
+        card = rank.replace("10", "T") + suit.lower()
+        assert cards(shoe().line(f"[Game]<Card:{rank}{suit}>")) == [card]
+        assert cards(shoe().line(f"[Game]<Card:{suit}{rank}>")) == [card]
+
+    def test_the_order_is_told_when_it_changes(self) -> None:
+        heard = shoe()
+        for code in ("4S", "H10", "H3", "TD"):
+            heard.line(f"[Game]<Card:{code}>")
+        orders = [value for report, value in told(heard.heard) if report == "card_order"]
+        assert orders == ["rank first", "suit first", "rank first"]
+
+    @pytest.mark.parametrize("code", ["", "1S", "4X", "44S", "4", "??", "11H", "4s"])
+    def test_a_card_whose_code_is_none_is_unread(self, code: str) -> None:
+        assert cards(shoe().line(f"[Game]<Card:{code}>")) == [None]
+
+    def test_the_failed_read(self) -> None:
+        (drawn,) = of(CardDrawn, shoe().line("[Game]<Game>"))
+        assert (drawn.card, drawn.unsure, drawn.frame) == (None, False, "[Game]<Game> ")
+
+    def test_an_equal_card_is_another_card(self) -> None:
+        heard = shoe()
+        heard.line("[Game]<Card:4S>")
+        assert heard.line("[Game]<Card:4S>") == of(CardDrawn, heard.heard[-1:])
+
+    def test_burned_cards(self) -> None:
+        (drawn,) = of(CardDrawn, shoe().line(f"{BURN}<Card:3H>"))
+        assert (drawn.card, drawn.to, drawn.unsure) == ("3h", "burn", False)
+
+    @pytest.mark.parametrize("line", ["[Diagnostics]<Card:3H>", "<Card:3H>"])
+    def test_a_card_of_another_mode_is_for_a_person(self, line: str) -> None:
+        (drawn,) = of(CardDrawn, shoe().line(line))
+        assert (drawn.card, drawn.to, drawn.unsure) == ("3h", None, True)
+
+
+class TestModes:
+    def test_the_key_is_turned_and_back(self) -> None:
+        heard = shoe()
+        for mode in ("[Game]", "[Game]", BURN, BURN, "[Game]"):
+            heard.line(f"{mode}<Card:4S>")
+        assert [value for report, value in told(heard.heard) if report == "mode"] == ["Game", "Manual Burn Cards", "Game"]
+        assert faults(heard.heard) == [
+            ("warning", True, "mode Manual Burn Cards"),
+            ("warning", False, "mode Manual Burn Cards"),
+        ]
+
+    def test_from_one_wrong_mode_to_another(self) -> None:
+        heard = shoe()
+        heard.line(f"{BURN}<Card:4S>")
+        assert [active for _, active, _ in faults(heard.line("[Diagnostics]<Ready>"))] == [False, True]
+        assert told(heard.heard)[-2:] == [("mode", "Diagnostics"), ("said", "Ready")]
+
+    def test_an_alarm_is_no_mode(self) -> None:
+        heard = shoe()
+        heard.line("[Game]<Card:4S>")
+        assert told(heard.line("[GameAlarm]<Alarm:E5 Jam>")) == []
+
+
+class TestAlarms:
+    def test_each_is_told_once_and_ends_with_the_next_card(self) -> None:
+        heard = shoe()
+        for line in ("[Game]<Alarm:E3 Card Not Read>",) * 2 + ("[GameAlarm]<Alarm:E5 Jam>", "<W0x01>", "[Game]<W0x01>"):
+            heard.line(line)
+        begun = [("unread", True, "E3 Card Not Read"), ("alarm", True, "E5 Jam"), ("warning", True, "W0x01")]
+        assert faults(heard.heard) == begun
+        heard.line("[Game]<Game>")
+        assert faults(heard.heard) == begun
+        assert faults(heard.line("[Game]<Card:4S>")) == [(fault, False, detail) for fault, _, detail in begun]
+        assert faults(heard.line("[Game]<Card:5S>")) == []
+
+    def test_another_alarm_of_the_kind(self) -> None:
+        heard = shoe()
+        heard.line("[Game]<Alarm:E5 Jam>")
+        assert faults(heard.line("[Game]<Alarm:Door>")) == [("alarm", True, "Door")]
+
+
+class TestDamage:
+    @pytest.mark.parametrize(
+        "piece", ["[Game]<Card:4S", "ard:4S>", "S>", "[Game", "[", "x", "Game]Card:4S>", "[Game]<Card\x00:4S>", "\xff\x00"]
+    )
+    def test_what_may_have_been_a_card_leaves_a_gap(self, piece: str) -> None:
+        heard = shoe()
+        readings = heard.line(piece)
+        assert of(LinkGap, readings) == [LinkGap(at=heard.now, device="shoe", lost=1)]
+        assert [r.frame for r in of(LinkGarbage, readings)] == [None]
+        assert cards(readings) == []
+
+    @pytest.mark.parametrize("piece", [">", ">>", "> >"])
+    def test_a_character_that_comes_again_is_dropped(self, piece: str) -> None:
+        readings = shoe().line(piece)
+        assert [type(r) for r in readings] == [LinkGarbage]
+
+    def test_nothing_at_all_is_nothing(self) -> None:
+        heard = shoe()
+        assert heard.raw(b"\r\n\r\n   \r\n") == []
+        assert heard.codec.counters.damaged == 0
+
+    @pytest.mark.parametrize("line", ["[Game]<Card:4S>>>", "[[Game]<Card:4S>", "[ [[Game]<Card:4S>  ", ">>[Game]<Card:4S>"])
+    def test_the_frame_among_repeated_characters(self, line: str) -> None:
+        readings = shoe().line(line)
+        assert cards(readings) == ["4s"]
+        assert of(LinkGap, readings) == []
+
+    def test_a_splice(self) -> None:
+        heard = shoe()
+        readings = heard.line("[Game]<Ca[Game]<Card:4S>")
+        assert [type(r) for r in readings if not isinstance(r, DeviceReport)] == [LinkGarbage, LinkGap, CardDrawn]
+
+    def test_a_line_that_comes_twice_is_no_live_card(self) -> None:
+        heard = shoe()
+        readings = heard.line("[Game]<Card:4S>[Game]<Card:4S>")
+        assert [(r.card, r.late) for r in of(CardDrawn, readings)] == [("4s", False), ("4s", True)]
+
+    def test_unknown_words(self) -> None:
+        heard = shoe()
+        assert ("said", "Ready") in told(heard.line("[Game]<Ready>"))
+        assert of(LinkGap, heard.line("[Game]<Kard:4S>")) == [LinkGap(at=heard.now, device="shoe", lost=1)]
+        assert heard.codec.counters.unknown == 2
+
+    def test_an_endless_line_is_dropped_and_its_frames_are_read(self) -> None:
+        heard = shoe()
+        heard.raw(b" [Game]<Card:4S> " + b"U" * 10_000)
+        assert cards(heard.heard) == ["4s"]
+        assert sum(r.bytes for r in of(LinkGarbage, heard.heard)) > 10_000 - LONGEST_LINE
+
+    def test_half_a_line_before_the_link_was_closed(self) -> None:
+        heard = shoe()
+        heard.raw(b" [Game]<Card:4")
+        heard.codec.reconnected(heard.now)
+        readings = heard.raw(b"S> \r\n")
+        assert [type(r) for r in readings] == [LinkGarbage, LinkGap]
+
+
+class TestNoise:
+    def test_a_gap_is_told_once_until_a_line_comes_whole(self) -> None:
+        heard = shoe()
+        for line in ("noise", "noise", "[Game]<Ready>", "noise"):
+            heard.line(line)
+        assert len(of(LinkGap, heard.heard)) == 2
+
+
+class TestLate:
+    def test_a_burst(self) -> None:
+        heard = shoe()
+        heard.line("[Game]<Card:4S>")
+        readings = heard.raw(b"".join(b" [Game]<Card:%cS> \r\n" % rank for rank in b"567"), after=60.0)
+        readings += heard.line("[Game]<Card:8S>")
+        assert [(r.card, r.late) for r in of(CardDrawn, readings)] == [("5s", False), ("6s", True), ("7s", True), ("8s", False)]
+        (late,) = of(LinkLate, readings)
+        assert (late.frames, late.silence) == (2, 60.0)
+
+    def test_it_can_be_switched_off(self) -> None:
+        readings = shoe(min_draw=0).raw(b" [Game]<Card:4S> \r\n" * 2)
+        assert [r.late for r in of(CardDrawn, readings)] == [False, False]
+
+
+def test_it_takes_no_commands() -> None:
+    codec = BeeTek("shoe", Options())
+    assert codec.polls() == ()
+    with pytest.raises(ValueError, match="bee-tek has no command 'lock'"):
+        codec.encode("lock")
+
+
+@pytest.mark.parametrize("options", [{"min_draw": -1}, {"mode": "Game"}])
+def test_options_that_cannot_be(options: dict[str, float]) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(options, Options)
+
+
+def test_only_a_drawn_card_shows_a_card() -> None:
+    heard = shoe()
+    lines = ("[Game]<Card:4S>", "[Game]<Card:4S", "[Game]<Kard:4S>", "[Diagnostics]<Card:4S>", "4S", "<Card:S4>", "[X]<4S>")
+    for line in lines:
+        heard.line(line)
+    for reading in heard.heard:
+        if not isinstance(reading, CardDrawn):
+            assert b"4S" not in unescape(reading.frame or "")
+            assert "4s" not in repr(reading).lower()
