@@ -67,8 +67,8 @@ async def play(configuration: str, rounds: int) -> None:
 
 async def _told(daemon: Daemon, running: asyncio.Task[None]) -> None:
     """Wait until the broker has acknowledged everything."""
-    while not running.done() and (daemon._publisher is None or daemon._publisher.position < daemon._journal.head()):
-        await asyncio.sleep(0.001)  # noqa: ASYNC110 - the publisher tells nobody
+    while not running.done() and (daemon._publisher is None or daemon._publisher.position < daemon._journal.head()):  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
 
 
 def held() -> dict[str, int]:

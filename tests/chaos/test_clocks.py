@@ -63,7 +63,7 @@ def test_the_wall_clock_is_set_back_and_forward_by_an_hour(floor: Callable[..., 
     made = floor(stale_after=600.0)
     archive = made.start(**clock.environment)
     made.until_results(1)
-    for seconds in (-3600, 3600, 0):
+    for seconds in (-3600, 3600):
         clock.set(seconds)
         made.until_results(1)
     health = archive.latest("node/pit-1/health")

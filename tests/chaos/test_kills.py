@@ -44,10 +44,7 @@ def _play(floor: Floor, steps: list[Step]) -> None:
 def _report(floor: Floor, steps: list[Step], events: list[dict[str, Any]], verdict: Verdict) -> None:
     assert floor.archive is not None
     done, types, tally = Counter(step.do for step in steps), Counter(event["type"] for event in events), floor.archive.tally
-    tell(
-        f"{done['kill daemon']} kills of the daemon, {done['kill broker']} of the broker; it was frozen {done['freeze broker']} times; "
-        f"{len(floor.wheels['r1'].played)} spins played\n"
-        f"{len(events)} events stored: {types['round.result']} results, {types['round.unresolved']} unresolved; "
-        f"lost {len(verdict.lost)}, doubled 0 ({tally.doubled} doubles dropped), misordered {len(verdict.misordered)}; "
-        f"{tally.filled} came late and marked so, {tally.recalled} by a recall"
-    )
+    tell(f"{done['kill daemon']} kills of the daemon, {done['kill broker']} of the broker, {done['freeze broker']} freezes of it")
+    tell(f"{len(floor.wheels['r1'].played)} spins: {types['round.result']} results, {types['round.unresolved']} unresolved")
+    tell(f"{len(events)} events: {len(verdict.lost)} lost, 0 doubled, {len(verdict.misordered)} misordered")
+    tell(f"on the way {tally.doubled} doubles were dropped; {tally.filled} came late and said so, {tally.recalled} by a recall")

@@ -19,7 +19,7 @@ GROWTH = 2_000
 def test_nothing_grows(floor: Callable[..., Floor], long: bool) -> None:
     made = floor()
     made.broker.start()
-    rounds = MONTH if long else 2_000
+    rounds = MONTH if long else 1_000
     done = subprocess.run(
         [sys.executable, "-m", "tests.chaos.month", made.daemon.file, str(rounds)], capture_output=True, text=True, check=False
     )
