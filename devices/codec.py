@@ -69,6 +69,8 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
     line: str
     """The usual line settings, as the query of a ``serial://`` address: ``baud=9600``."""
+    scheme: Literal["serial", "usb"] = "serial"
+    """What it is, plugged in here: a serial port, which a device server may stand for, or a USB HID device."""
     options: type[msgspec.Struct]
     """The settings a site may give in ``[table.device.options]``: a struct with defaults."""
     commands: tuple[str, ...]

@@ -1,0 +1,73 @@
+"""What could be a card reader on USB: the human interface devices that are plugged in, as the system knows them. None is opened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+
+HID, MOUSE = "03", "02"
+"""Class of the interfaces, and the protocol of a mouse, which is no reader."""
+
+
+class HidDevice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One device. ``links``: the addresses to write, one for each interface that may give reports."""
+
+    links: tuple[str, ...]
+    usb: str
+    """Vendor and product id, ``0c2e:0b61``."""
+    location: str
+    """The port path, ``1-1.4``: it stays where the device stays."""
+    serial_number: str | None = None
+    product: str | None = None
+    manufacturer: str | None = None
+
+
+def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
+    """Every human interface device but mice, by its port."""
+    found = [device for path in sorted(folder.glob("*-*")) if ":" not in path.name and (device := _device(path)) is not None]
+    numbers = Counter((device.usb, device.serial_number) for device in found)
+    return [_addressed(device, shared=numbers[device.usb, device.serial_number] > 1) for device in found]
+
+
+def _device(path: Path) -> HidDevice | None:
+    """A device whose links are its interfaces, yet."""
+    vendor, product = _read(path, "idVendor"), _read(path, "idProduct")
+    interfaces = tuple(_interfaces(path))
+    if vendor is None or product is None or not interfaces:
+        return None
+    return HidDevice(
+        links=interfaces,
+        usb=f"{vendor}:{product}",
+        location=path.name,
+        serial_number=_read(path, "serial"),
+        product=_read(path, "product"),
+        manufacturer=_read(path, "manufacturer"),
+    )
+
+
+def _interfaces(path: Path) -> Iterator[str]:
+    for interface in sorted(path.parent.glob(f"{path.name}:*")):
+        number = _read(interface, "bInterfaceNumber")
+        if number and _read(interface, "bInterfaceClass") == HID and _read(interface, "bInterfaceProtocol") != MOUSE:
+            yield str(int(number, 16))
+
+
+def _addressed(device: HidDevice, *, shared: bool) -> HidDevice:
+    """With the serial number, or the port where there is none or several devices have the same."""
+    name = device.location if shared or not device.serial_number else device.serial_number
+    link = f"usb://{device.usb}/{quote(name, safe='')}"
+    several = len(device.links) > 1
+    links = tuple(f"{link}?interface={number}" if several else link for number in device.links)
+    return msgspec.structs.replace(device, links=links)
+
+
+def _read(path: Path, name: str) -> str | None:
+    """A fact of the system; None where there is none, or the device is just going away."""
+    try:
+        return (path / name).read_text(errors="replace").strip() or None
+    except OSError:
+        return None

@@ -1,0 +1,171 @@
+"""Drivers of barcode scanners that read the cards as they are drawn: one on a serial line, one as a USB HID device.
+
+A scanner speaks only when it reads. A code of the site's table is a card; any other, and the scanner's own message that it could
+not read, is a card that nobody knows; what never came whole may have been one, and is told as a gap. An equal code right after
+another may be one card read twice or two equal cards: nobody here can tell, so it is a card that a person must look at.
+
+Only ``card.drawn`` shows what was scanned: the card may lie face down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+import msgspec
+
+from devices.codec import Counters, Driver
+from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkGarbage, ShoeFault, ShoeFaultName, escape
+from devices.shoe.barcode_cards import CUT, STANDARD, check
+from devices.shoe.barcode_frames import Framing, Keyboard, Lines, Pos, Scan
+from devices.shoe.pace import Pace
+
+CODE_TAKES = 1.0
+"""Seconds after its last byte when a code that was begun will not be ended any more. At 9600 baud a whole one takes 0.05."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``cards``: code -> card, for all 52, and ``"cut"`` for the cut card's; none: :data:`devices.shoe.barcode_cards.STANDARD`.
+
+    ``noread``: what the scanner says when it could not read; ``repeat``: seconds in which an equal code may be the same card;
+    ``min_draw``: seconds that two drawn cards are apart at least.
+    """
+
+    cards: dict[str, str] | None = None
+    noread: str = "NOREAD"
+    repeat: Annotated[float, msgspec.Meta(ge=0)] = 1.0
+    min_draw: Annotated[float, msgspec.Meta(ge=0)] = 0.2
+
+    def __post_init__(self) -> None:
+        check(STANDARD if self.cards is None else self.cards, self.noread)
+
+
+class HidOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``reports``: those of a keyboard, or those of a scanner (HID point of sale)."""
+
+    reports: Literal["keyboard", "pos"] = "keyboard"
+
+
+class Barcode:
+    """One scanner. See :class:`devices.codec.Codec`."""
+
+    steady = False
+
+    def __init__(self, device: str, options: Options, framing: Framing) -> None:
+        self.counters = Counters()
+        self._device = device
+        self._cards = STANDARD if options.cards is None else options.cards
+        self._noread = options.noread
+        self._repeat = options.repeat
+        self._framing = framing
+        self._pace = Pace(device, options.min_draw)
+        self._heard = 0.0  # when the last byte came
+        self._cut: tuple[float, int] | None = None  # half a code that a closed link left: when it is told, and its bytes
+        self._last: tuple[str, float] | None = None  # the last code, and when it came
+        self._fault: ShoeFaultName | None = None
+
+    @property
+    def deadline(self) -> float | None:
+        """When a burst is over, or a code that was begun is none."""
+        begun = self._heard + CODE_TAKES if self._framing.pending else None
+        times = (self._pace.deadline, begun, self._cut and self._cut[0])
+        return min((time for time in times if time is not None), default=None)
+
+    def reconnected(self, now: float) -> None:
+        """Drop the half code, and tell of it."""
+        size = self._framing.drop() + (self._cut[1] if self._cut else 0)
+        self._cut = (now, size) if size else None
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """It speaks by itself."""
+        return ()
+
+    def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
+        """It takes no commands."""
+        raise ValueError(f"a barcode scanner has no command {command!r}")
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now`` and give what they mean."""
+        out: list[AnyReading] = [*self._pace.burst(now)]
+        if self._cut is not None:
+            self._lose(self._cut[1], now, out)
+            self._cut = None
+        if self._framing.pending and now >= self._heard + CODE_TAKES:
+            self._lose(self._framing.drop(), now, out)
+        if data:
+            self._heard = now
+            self.counters.bytes += len(data)
+            scans = self._framing.push(data)
+            self.counters.frames = self._framing.frames
+            for scan in scans:
+                self._scanned(scan, now, out)
+        return out
+
+    def _scanned(self, scan: Scan, now: float, out: list[AnyReading]) -> None:
+        if scan.code is None:
+            self._lose(len(scan.bytes), now, out)
+            return
+        card = self._cards.get(scan.code)
+        if card is None and scan.code != self._noread:
+            self.counters.unknown += 1
+        self._be("unread" if scan.code == self._noread else "card_code" if card is None else None, now, out)
+        again = self._last is not None and self._last[0] == scan.code and now - self._last[1] < self._repeat
+        self._last = (scan.code, now)
+        evidence = escape(scan.bytes)
+        late = self._pace.is_late(now, card=card != CUT)
+        self.counters.late += late
+        if card == CUT:
+            out.append(CardCut(at=now, device=self._device, frame=evidence, late=late))
+        else:
+            out.append(CardDrawn(at=now, device=self._device, frame=evidence, card=card, unsure=again, late=late))
+
+    def _lose(self, size: int, now: float, out: list[AnyReading]) -> None:
+        """The bytes are not shown: they may be those of a card that lies face down."""
+        self.counters.damaged += 1
+        out.append(LinkGarbage(at=now, device=self._device, bytes=size))
+        out.append(LinkGap(at=now, device=self._device, lost=1))
+
+    def _be(self, fault: ShoeFaultName | None, now: float, out: list[AnyReading]) -> None:
+        """A code that is read ends the fault: the next card is known again."""
+        before, self._fault = self._fault, fault
+        if before not in (None, fault):
+            out.append(ShoeFault(at=now, device=self._device, fault=before, active=False))
+        if fault not in (None, before):
+            out.append(ShoeFault(at=now, device=self._device, fault=fault, active=True))
+
+
+REPORTS: dict[str, Callable[[], Framing]] = {"keyboard": Keyboard, "pos": Pos}
+
+
+def _make_serial(device: str, options: msgspec.Struct) -> Barcode:
+    assert isinstance(options, Options)
+    return Barcode(device, options, Lines())
+
+
+def _make_hid(device: str, options: msgspec.Struct) -> Barcode:
+    assert isinstance(options, HidOptions)
+    return Barcode(device, options, REPORTS[options.reports]())
+
+
+SERIAL = Driver(
+    name="barcode-serial",
+    kind="shoe",
+    title="Barcode scanner, serial",
+    evidence="documented",
+    line="baud=9600",
+    options=Options,
+    commands=(),
+    make=_make_serial,
+)
+
+HID = Driver(
+    name="barcode-hid",
+    kind="shoe",
+    title="Barcode scanner, USB HID",
+    evidence="documented",
+    line="",
+    scheme="usb",
+    options=HidOptions,
+    commands=(),
+    make=_make_hid,
+)

@@ -1,0 +1,250 @@
+"""How a scanner says a code: a line of text, the keys of a keyboard, or the report of a HID scanner.
+
+Sources: USB HID 1.11 (boot keyboard, appendix B) and its usage tables (page 07, US layout); the report of HID point of sale
+scanners (page 8C) as several makers print it in their manuals.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Protocol
+
+import msgspec
+
+from devices.shoe.barcode_cards import LONGEST_CODE, is_code
+
+
+class Scan(msgspec.Struct, frozen=True):
+    """The bytes of one code. ``code`` None: some of it is missing or cannot be right."""
+
+    code: str | None
+    bytes: bytes
+
+
+class Framing(Protocol):
+    """Bytes in, codes out; any split gives the same. ``frames``: how many frames had the shape they must have."""
+
+    frames: int
+
+    def push(self, data: bytes) -> list[Scan]:
+        """The codes that ended in these bytes."""
+        ...
+
+    def drop(self) -> int:
+        """Forget the code that was begun. Gives how many bytes there were of it."""
+        ...
+
+    @property
+    def pending(self) -> bool:
+        """Whether a code was begun."""
+        ...
+
+
+def code_of(text: bytes, frame: bytes) -> Scan:
+    """The code of a frame that came whole."""
+    code = text.decode("latin-1").strip()
+    return Scan(code if is_code(code) else None, frame)
+
+
+class Lines:
+    """A code and CR, LF or both."""
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self._line = bytearray()
+        self._cut = False  # what was dropped is the beginning of this line
+
+    @property
+    def pending(self) -> bool:
+        """See :class:`Framing`."""
+        return bool(self._line.strip())
+
+    def push(self, data: bytes) -> list[Scan]:
+        """See :class:`Framing`."""
+        scans = []
+        for byte in data:
+            if byte not in b"\r\n":
+                self._line.append(byte)
+                if len(self._line) <= LONGEST_CODE:
+                    continue
+                self._cut = True
+            line, cut = bytes(self._line), self._cut
+            self._line.clear()
+            self._cut = cut and byte not in b"\r\n"
+            if line.strip():
+                scan = Scan(None, line) if cut else code_of(line, line)
+                self.frames += scan.code is not None
+                scans.append(scan)
+        return scans
+
+    def drop(self) -> int:
+        """See :class:`Framing`."""
+        size = len(self._line)
+        self._line.clear()
+        self._cut = False
+        return size
+
+
+SHIFT = 0x22
+"""Both shift keys, among the bits of the modifiers."""
+ENTER = (0x28, 0x58)
+ROLLOVER = 0x03
+"""Up to this a usage is an error: too many keys at once, a failed self-test."""
+
+
+def _layout() -> dict[int, bytes]:
+    """Usage -> the character, then the one with shift."""
+    keys = {0x04 + place: bytes((letter, letter - 32)) for place, letter in enumerate(b"abcdefghijklmnopqrstuvwxyz")}
+    keys |= {0x1E + place: bytes(pair) for place, pair in enumerate(zip(b"1234567890", b"!@#$%^&*()", strict=True))}
+    keys |= {0x2D + place: bytes(pair) for place, pair in enumerate(zip(b"-=[]\\", b"_+{}|", strict=True))}
+    keys |= {0x33 + place: bytes(pair) for place, pair in enumerate(zip(b";'`,./", b':"~<>?', strict=True))}
+    keys |= {0x54 + place: bytes((sign, sign)) for place, sign in enumerate(b"/*-+")}
+    keys |= {0x59 + place: bytes((sign, sign)) for place, sign in enumerate(b"1234567890.")}
+    return keys | {0x2C: b"  "}
+
+
+LAYOUT: MappingProxyType[int, bytes] = MappingProxyType(_layout())
+"""A keyboard of the United States, keypad included."""
+
+
+class Keyboard:
+    """The reports of a boot keyboard, 8 bytes each: modifiers, a zero, and up to six keys that are down. Enter ends a code.
+
+    What counts is the key that goes down. Two of them in one report come in no known order; where a report comes twice within a
+    code, one between them may be lost; an error, or a key that is no character, stands for any: then the code cannot be told.
+    """
+
+    SIZE = 8
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self._rest = b""
+        self._last = bytes(self.SIZE)
+        self._text = bytearray()
+        self._reports = bytearray()
+        self._spoiled = False
+
+    @property
+    def pending(self) -> bool:
+        """See :class:`Framing`."""
+        return bool(self._rest or self._reports)
+
+    def push(self, data: bytes) -> list[Scan]:
+        """See :class:`Framing`."""
+        data = self._rest + data
+        whole = len(data) - len(data) % self.SIZE
+        self._rest = data[whole:]
+        reports = (data[begin : begin + self.SIZE] for begin in range(0, whole, self.SIZE))
+        return [scan for report in reports if (scan := self._report(report)) is not None]
+
+    def drop(self) -> int:
+        """See :class:`Framing`. Whatever key was down is up."""
+        size = len(self._rest) + len(self._reports)
+        self._rest = b""
+        self._last = bytes(self.SIZE)
+        self._clear()
+        return size
+
+    def _report(self, report: bytes) -> Scan | None:
+        wrong = report[1] != 0 or any(0 < key <= ROLLOVER for key in report[2:])
+        down = [key for key in report[2:] if key and key not in self._last[2:]]
+        again = report == self._last
+        if not wrong:
+            self.frames += 1
+            self._last = report
+        if not self._reports and not wrong and not down:
+            return None
+        self._reports += report
+        if wrong or again or len(down) > 1:
+            self._spoiled = True
+        if down and down[-1] in ENTER and not wrong:
+            return self._end()
+        if down and not self._spoiled:
+            self._press(down[0], report[0])
+        if len(self._text) > LONGEST_CODE or len(self._reports) > self.SIZE * LONGEST_CODE * 4:
+            self._spoiled = True
+            scan = self._end()
+            self._spoiled = True  # what comes until Enter is the tail of it
+            return scan
+        return None
+
+    def _press(self, key: int, modifiers: int) -> None:
+        if key in LAYOUT and not modifiers & ~SHIFT:
+            self._text.append(LAYOUT[key][modifiers != 0])
+        else:
+            self._spoiled = True
+
+    def _end(self) -> Scan | None:
+        text, reports, spoiled = bytes(self._text), bytes(self._reports), self._spoiled
+        self._clear()
+        if not text and not spoiled:
+            return None
+        return Scan(None, reports) if spoiled else code_of(text, reports)
+
+    def _clear(self) -> None:
+        self._text.clear()
+        self._reports.clear()
+        self._spoiled = False
+
+
+class Pos:
+    """The reports of a HID scanner, 64 bytes each.
+
+    Byte 0 is the report's number, 2; 1 how many bytes of text are in it; 2 to 4 the kind of barcode; 5 to 60 the text; bit 0 of
+    byte 63 says that the text goes on in the next report.
+    """
+
+    SIZE = 64
+    NUMBER = 2
+    TEXT = 5
+    MOST = 56
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self._rest = b""
+        self._text = bytearray()
+        self._reports = bytearray()
+        self._cut = False  # what comes is the tail of a text that was too long
+
+    @property
+    def pending(self) -> bool:
+        """See :class:`Framing`."""
+        return bool(self._rest or self._reports)
+
+    def push(self, data: bytes) -> list[Scan]:
+        """See :class:`Framing`."""
+        data = self._rest + data
+        whole = len(data) - len(data) % self.SIZE
+        self._rest = data[whole:]
+        reports = (data[begin : begin + self.SIZE] for begin in range(0, whole, self.SIZE))
+        return [scan for report in reports if (scan := self._report(report)) is not None]
+
+    def drop(self) -> int:
+        """See :class:`Framing`."""
+        size = len(self._rest) + len(self._reports)
+        self._rest = b""
+        self._cut = False
+        self._clear()
+        return size
+
+    def _report(self, report: bytes) -> Scan | None:
+        size, goes_on = report[1], report[-1] & 1
+        self._reports += report
+        if report[0] != self.NUMBER or not 0 < size <= self.MOST:
+            return self._end(None)
+        self.frames += 1
+        self._text += report[self.TEXT : self.TEXT + size]
+        if goes_on and len(self._text) <= LONGEST_CODE:
+            return None
+        scan = self._end(None if self._cut or goes_on else bytes(self._text))
+        self._cut = bool(goes_on)
+        return scan
+
+    def _end(self, text: bytes | None) -> Scan:
+        reports = bytes(self._reports)
+        self._clear()
+        return Scan(None, reports) if text is None else code_of(text, reports)
+
+    def _clear(self) -> None:
+        self._text.clear()
+        self._reports.clear()

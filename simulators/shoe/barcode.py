@@ -1,0 +1,57 @@
+"""A barcode scanner at a shoe as its host sees it: a code for each card, as a line, as keys or as reports; nothing of coups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simulators.shoe.shoe import Scene, Shoe
+
+NUMBERS = "A23456789TJQK"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+DIGITS = "1234567890"
+ENTER, SPACE, LEFT_SHIFT = 0x28, 0x2C, 0x02
+UP = bytes(8)
+
+
+def code(card: str) -> str:
+    """The letter of the suit and a number: ``D12`` is the queen of diamonds."""
+    return f"{card[1].upper()}{NUMBERS.index(card[0]) + 1}"
+
+
+def keys(text: str) -> list[bytes]:
+    """The reports of a keyboard that types letters, digits and spaces, then Enter."""
+    return [report for key in (*map(_key, text), (0, ENTER)) for report in (bytes((key[0], 0, key[1], 0, 0, 0, 0, 0)), UP)]
+
+
+def _key(character: str) -> tuple[int, int]:
+    """Modifiers and usage."""
+    if character.lower() in LETTERS:
+        return LEFT_SHIFT * character.isupper(), 0x04 + LETTERS.index(character.lower())
+    return (0, SPACE) if character == " " else (0, 0x1E + DIGITS.index(character))
+
+
+def reports(text: str, symbology: bytes = b"]C0") -> list[bytes]:
+    """The reports of a HID scanner, with at most 56 bytes of the text in each."""
+    return list(_reports(text.encode("latin-1"), symbology))
+
+
+def _reports(text: bytes, symbology: bytes) -> Iterator[bytes]:
+    for begin in range(0, len(text), 56):
+        part = text[begin : begin + 56]
+        yield b"\x02%c%b%b\0\0%c" % (len(part), symbology, part.ljust(56, b"\0"), len(text) > begin + 56)
+
+
+class BarcodeShoe(Shoe):
+    """One shoe with a scanner on a serial line."""
+
+    baud = 9600
+
+    def say_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it knows the card alone
+        """A line."""
+        if self.strikes("lost_report") is None:
+            self.send(f"{code(card)}\r\n".encode("ascii"))
+
+    def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002
+        """The card is out, and nobody knows which it is."""
+        self.send(b"NOREAD\r\n")
+        yield seconds

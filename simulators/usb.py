@@ -1,0 +1,279 @@
+"""A virtual USB bus that stands for the hardware under pyusb: a backend whose devices are data and whose reports are queues.
+
+A device can be plugged and unplugged, stall, fail, be denied or held by another program while somebody reads it. What was done to
+it is in its ``log``. As on a real machine, what it reports while the kernel's driver has it is typed into the console.
+"""
+
+from __future__ import annotations
+
+import errno
+from array import array
+from collections import deque
+from collections.abc import Iterator
+from itertools import count
+from threading import Condition
+from time import monotonic
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from usb.backend import IBackend
+from usb.core import USBError, USBTimeoutError
+
+INTERRUPT = 3
+IN = 0x80
+GET_DESCRIPTOR, STRING = 6, 3
+SET_PROTOCOL = 0x0B
+
+
+class Endpoint(NamedTuple):
+    """``address`` with its direction in bit 7; ``packet``: bytes that go at once."""
+
+    address: int = 0x81
+    packet: int = 8
+    attributes: int = INTERRUPT
+
+
+class Interface(NamedTuple):
+    """Class, subclass and protocol; as it stands, a boot keyboard."""
+
+    kind: tuple[int, int, int] = (3, 1, 1)
+    endpoints: tuple[Endpoint, ...] = (Endpoint(),)
+
+
+class UsbDevice(NamedTuple):
+    """What a device is. ``port``: the ports on the way to it. ``strings``: manufacturer, product, serial number."""
+
+    vendor: int = 0x0C2E
+    product: int = 0x0B61
+    interfaces: tuple[Interface, ...] = (Interface(),)
+    kind: tuple[int, int, int] = (0, 0, 0)
+    strings: tuple[str, str, str] = ("Acme", "Scanner", "")
+    port: tuple[int, ...] = (1,)
+    bus: int = 1
+
+
+POS_SCANNER = UsbDevice(interfaces=(Interface((3, 0, 0), (Endpoint(packet=64),)),))
+RNDIS_GADGET = UsbDevice(interfaces=(Interface((0xE0, 1, 3), (Endpoint(),)), Interface((0x0A, 0, 0), ()), Interface()))
+
+
+class Plugged:
+    """One device on the bus. All of it may be called from any thread."""
+
+    def __init__(self, device: UsbDevice, address: int, changed: Condition) -> None:
+        self.device = device
+        self.address = address
+        self.log: list[str] = []
+        self.typed: list[bytes] = []
+        self.gone = False
+        self.denied = False
+        self.held = False
+        self.stalled = False
+        self.configured = True
+        self.kernel = {n for n, interface in enumerate(device.interfaces) if interface.kind[0] == 3}
+        self.claimed: dict[int, int] = {}
+        self._failures: deque[int] = deque()
+        self._reports: deque[bytes] = deque()
+        self._changed = changed
+
+    def report(self, *reports: bytes, interface: int = 0) -> None:
+        """Say something."""
+        with self._changed:
+            (self.typed if interface in self.kernel else self._reports).extend(reports)
+            self._changed.notify_all()
+
+    def fail(self, number: int) -> None:
+        """The next transfer fails with this error."""
+        with self._changed:
+            self._failures.append(number)
+            self._changed.notify_all()
+
+    def next(self, timeout: float) -> bytes:
+        """The next report. Raises what pyusb's backends raise."""
+        until = monotonic() + timeout
+        with self._changed:
+            while True:
+                if self.gone:
+                    raise error(errno.ENODEV)
+                if self.stalled:
+                    raise error(errno.EPIPE)
+                if self._failures:
+                    raise error(self._failures.popleft())
+                if self._reports:
+                    return self._reports.popleft()
+                if not self._changed.wait(until - monotonic()):
+                    raise error(errno.ETIMEDOUT)
+
+
+def error(number: int) -> USBError:
+    """An error as libusb's backend makes it."""
+    kind = USBTimeoutError if number == errno.ETIMEDOUT else USBError
+    made: USBError = kind(errno.errorcode[number], None, number)
+    return made
+
+
+class Handle(NamedTuple):
+    """A device that somebody opened."""
+
+    number: int
+    plugged: Plugged
+
+
+class VirtualBus(IBackend):
+    """The bus, as pyusb wants it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed = Condition()
+        self._plugged: list[Plugged] = []
+        self._addresses = count(2)
+        self._handles = count(1)
+
+    def plug(self, device: UsbDevice) -> Plugged:
+        """A device is plugged in: a new one, even where it was there before."""
+        with self._changed:
+            plugged = Plugged(device, next(self._addresses), self._changed)
+            self._plugged.append(plugged)
+            return plugged
+
+    def unplug(self, plugged: Plugged) -> None:
+        """A device is pulled out."""
+        with self._changed:
+            plugged.gone = True
+            self._plugged.remove(plugged)
+            self._changed.notify_all()
+
+    # what pyusb asks
+
+    def enumerate_devices(self) -> Iterator[Plugged]:
+        """Those that are there now."""
+        return iter(tuple(self._plugged))
+
+    def get_parent(self, dev: Plugged) -> None:
+        """None is needed."""
+
+    def get_device_descriptor(self, dev: Plugged) -> Any:
+        """Vendor, product, class, and where it is."""
+        device = dev.device
+        maker, product, serial = (index if text else 0 for index, text in enumerate(device.strings, 1))
+        return SimpleNamespace(
+            bLength=18, bDescriptorType=1, bcdUSB=0x200, bMaxPacketSize0=64, bcdDevice=0x100, bNumConfigurations=1, speed=2,
+            bDeviceClass=device.kind[0], bDeviceSubClass=device.kind[1], bDeviceProtocol=device.kind[2],
+            idVendor=device.vendor, idProduct=device.product, iManufacturer=maker, iProduct=product, iSerialNumber=serial,
+            bus=device.bus, address=dev.address, port_number=device.port[-1], port_numbers=device.port,
+        )  # fmt: skip
+
+    def get_configuration_descriptor(self, dev: Plugged, config: int) -> Any:
+        """There is one."""
+        return SimpleNamespace(
+            bLength=9, bDescriptorType=2, wTotalLength=0, bNumInterfaces=len(dev.device.interfaces), bConfigurationValue=config + 1,
+            iConfiguration=0, bmAttributes=0x80, bMaxPower=50, extra_descriptors=[],
+        )  # fmt: skip
+
+    def get_interface_descriptor(self, dev: Plugged, intf: int, alt: int, config: int) -> Any:  # noqa: ARG002
+        """Each has one setting. Raises ``IndexError`` past the last."""
+        if alt:
+            raise IndexError(alt)
+        interface = dev.device.interfaces[intf]
+        return SimpleNamespace(
+            bLength=9, bDescriptorType=4, bInterfaceNumber=intf, bAlternateSetting=0, bNumEndpoints=len(interface.endpoints),
+            bInterfaceClass=interface.kind[0], bInterfaceSubClass=interface.kind[1], bInterfaceProtocol=interface.kind[2],
+            iInterface=0, extra_descriptors=[],
+        )  # fmt: skip
+
+    def get_endpoint_descriptor(self, dev: Plugged, ep: int, intf: int, alt: int, config: int) -> Any:  # noqa: ARG002
+        """Raises ``IndexError`` past the last."""
+        endpoint = dev.device.interfaces[intf].endpoints[ep]
+        return SimpleNamespace(
+            bLength=7, bDescriptorType=5, bEndpointAddress=endpoint.address, bmAttributes=endpoint.attributes,
+            wMaxPacketSize=endpoint.packet, bInterval=10, bRefresh=0, bSynchAddress=0, extra_descriptors=[],
+        )  # fmt: skip
+
+    def open_device(self, dev: Plugged) -> Handle:
+        """Not where it is denied."""
+        if dev.gone or dev.denied:
+            raise error(errno.ENODEV if dev.gone else errno.EACCES)
+        dev.log.append("open")
+        return Handle(next(self._handles), dev)
+
+    def close_device(self, dev_handle: Handle) -> None:
+        """What the handle claimed is free."""
+        dev_handle.plugged.log.append("close")
+        claimed = dev_handle.plugged.claimed
+        for intf in [intf for intf, owner in claimed.items() if owner == dev_handle.number]:
+            del claimed[intf]
+
+    def set_configuration(self, dev_handle: Handle, config_value: int) -> None:
+        """A light reset, as everybody learns once."""
+        self._do(dev_handle, f"configure {config_value}").configured = True
+
+    def get_configuration(self, dev_handle: Handle) -> int:
+        """1, or 0 where none is set."""
+        return int(dev_handle.plugged.configured)
+
+    def claim_interface(self, dev_handle: Handle, intf: int) -> None:
+        """Not while the kernel or another has it."""
+        device = dev_handle.plugged
+        if device.held or intf in device.kernel or device.claimed.get(intf, dev_handle.number) != dev_handle.number:
+            raise error(errno.EBUSY)
+        self._do(dev_handle, f"claim {intf}").claimed[intf] = dev_handle.number
+
+    def release_interface(self, dev_handle: Handle, intf: int) -> None:
+        """Give it back."""
+        self._do(dev_handle, f"release {intf}").claimed.pop(intf)
+
+    def intr_read(self, dev_handle: Handle, ep: int, intf: int, buff: array[int], timeout: int) -> int:  # noqa: ARG002
+        """Only for whoever claimed it."""
+        device = dev_handle.plugged
+        if device.claimed.get(intf) != dev_handle.number:
+            raise error(errno.EBUSY)
+        data = device.next(timeout / 1000)
+        if len(data) > len(buff):
+            raise error(errno.EOVERFLOW)
+        buff[: len(data)] = array("B", data)
+        return len(data)
+
+    def ctrl_transfer(
+        self,
+        dev_handle: Handle,
+        bmRequestType: int,  # noqa: N803 - the words of the standard
+        bRequest: int,  # noqa: N803
+        wValue: int,  # noqa: N803
+        wIndex: int,  # noqa: N803
+        data: array[int],
+        timeout: int,  # noqa: ARG002
+    ) -> int:
+        """Strings, and the protocol of a keyboard. Any other request stalls, as it does on a real device."""
+        if bRequest == SET_PROTOCOL:
+            self._do(dev_handle, f"protocol {wValue} of {wIndex}")
+            return 0
+        if bmRequestType & IN and bRequest == GET_DESCRIPTOR and wValue >> 8 == STRING:
+            index = wValue & 0xFF
+            text = dev_handle.plugged.device.strings[index - 1].encode("utf-16-le") if index else b"\x09\x04"
+            answer = array("B", bytes((len(text) + 2, STRING)) + text)[: len(data)]
+            data[: len(answer)] = answer
+            return len(answer)
+        raise error(errno.EPIPE)
+
+    def clear_halt(self, dev_handle: Handle, ep: int) -> None:
+        """The stall is over."""
+        self._do(dev_handle, f"clear_halt {ep:02x}").stalled = False
+
+    def is_kernel_driver_active(self, dev_handle: Handle, intf: int) -> bool:
+        """Whether what it says is typed."""
+        return intf in dev_handle.plugged.kernel
+
+    def detach_kernel_driver(self, dev_handle: Handle, intf: int) -> None:
+        """The console hears no more of it."""
+        self._do(dev_handle, f"detach {intf}").kernel.remove(intf)
+
+    def attach_kernel_driver(self, dev_handle: Handle, intf: int) -> None:
+        """Not while it is claimed."""
+        if intf in dev_handle.plugged.claimed:
+            raise error(errno.EBUSY)
+        self._do(dev_handle, f"attach {intf}").kernel.add(intf)
+
+    def _do(self, handle: Handle, what: str) -> Plugged:
+        if handle.plugged.gone:
+            raise error(errno.ENODEV)
+        handle.plugged.log.append(what)
+        return handle.plugged
