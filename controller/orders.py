@@ -31,11 +31,13 @@ class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``command/events.recall``: a subscriber saw a gap and asks for the events of ``boot`` after the number ``after``.
 
-    ``onward``: and for those of every later boot, of which it may have heard nothing at all.
+    ``to``: up to that number. ``onward``: and for those of every later boot, of which it may have heard nothing at all; ``to``
+    has no meaning then.
     """
 
     boot: str
     after: Annotated[int, msgspec.Meta(ge=0)]
+    to: Annotated[int, msgspec.Meta(ge=0)] | None = None
     onward: bool = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
 

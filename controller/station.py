@@ -141,6 +141,8 @@ class Station:
         """Events that are stored, marked historical, oldest first."""
         find = self._journal.events_onward if wanted.onward else self._journal.events_of
         found = find(self.table.id, wanted.boot, wanted.after, wanted.limit)
+        if wanted.to is not None and not wanted.onward:
+            found = [entry for entry in found if entry.seq <= wanted.to]
         return tuple(msgspec.structs.replace(read_event(entry.body), historical=True) for entry in found)
 
     def _step(self, given: AnyReading | AnyCommand) -> asyncio.Future[int] | None:
