@@ -38,11 +38,6 @@ def is_complete(hand: Coup, third: ThirdCards) -> bool:
     return count(hand) >= len(ORDER) and all_known(hand) and next_place(hand, third) is None
 
 
-def is_finished(hand: Coup, third: ThirdCards) -> bool:
-    """Whether no card is to come any more, by all that was read, face up or not."""
-    return redealt(third, [card for _, card in hand.dealt]) is not None
-
-
 def redealt(third: ThirdCards, cards: Iterable[Card]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The two hands that these cards make in their order; None unless they are exactly one whole coup, and all were read."""
     hands: dict[Side, tuple[str, ...]] = {"player": (), "banker": ()}

@@ -12,7 +12,7 @@ from controller.events import CardDealt, CardsBurned, RoundUnresolved, ShoeCut
 from controller.games import shoe
 from controller.games.baccarat import is_natural
 from controller.games.cards import is_card, pips
-from controller.games.punto_banca_coup import announced, count, is_finished, next_place
+from controller.games.punto_banca_coup import announced, count, is_complete, next_place
 from controller.games.punto_banca_state import Card, Coup, Entry, Waiting
 from controller.games.punto_banca_turn import DECIDE, OUTCOMES, Turn, frame_of
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset, ShoeResult
@@ -163,7 +163,7 @@ def burn_cards(turn: Turn, shown: str) -> int:
 
 
 def take_silence(turn: Turn, given: AnyReading) -> None:
-    """The shoe is not heard, or was not: a card may be missing, unless all cards of the round had come."""
+    """The shoe is not heard, or was not: a card may be missing, unless all cards of the round had come and lie face up."""
     state = turn.state
     if not isinstance(given, LinkLate | LinkGap):
         turn.change(silent=not isinstance(given, LinkUp))
@@ -175,8 +175,8 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
             turn.change(burn=replace(state.burn, gap=True))
         hand = state.hand
         by_shoe = turn.settings.rounds == "shoe"
-        if hand is not None and (hand.closed or count(hand) or by_shoe) and not is_finished(hand, turn.book.third):
-            turn.change_hand(gap=True)
+        if hand is not None and (hand.closed or count(hand) or by_shoe) and not is_complete(hand, turn.book.third):
+            turn.change_hand(gap=True, before_gap=hand.before_gap if hand.gap else count(hand))
         elif hand is None and by_shoe:
             turn.change(adrift=True)
     turn.expect()

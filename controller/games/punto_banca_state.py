@@ -40,7 +40,8 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand.
 
-    ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may have hidden a card.
+    ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may have hidden a card;
+    ``before_gap``: cards that had come before it. If they turn out to be all of them, nothing was hidden.
     ``verdict``: what the shoe says of it. ``stands``: who decided about a card of it. ``last``: the cut card has come.
     """
 
@@ -50,6 +51,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     banker: tuple[Card, ...] = ()
     told: tuple[Side, ...] = ()
     gap: bool = False
+    before_gap: int = 0
     verdict: ShoeResult | None = None
     stands: str | None = None
     last: bool = False

@@ -112,6 +112,8 @@ class Turn:
         """Say what the rules make of the cards that lie face up: what a hand does, the result, where the next card belongs."""
         hand = self.state.hand
         if hand is not None and count(hand) >= 4 and all_known(hand):
+            if hand.gap and hand.before_gap == count(hand) and is_complete(hand, self.book.third):
+                self.change_hand(gap=False)
             self._decide(hand)
             self._conclude()
         self.expect()

@@ -1,0 +1,276 @@
+"""What holds whatever happens at the table: any readings and commands, in any order."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.commands import COMMANDS, CardDecide, CardsTurn
+from controller.events import (
+    AnyEvent,
+    BetsClosed,
+    CardDealt,
+    CardRemoved,
+    CardTurned,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+    ShoeEnded,
+)
+from controller.games.baccarat import next_card, points
+from controller.games.cards import DECK
+from controller.games.game import Rejected
+from controller.games.punto_banca_state import State
+from controller.notation import Input, read_event, read_input, write
+from devices.readings import (
+    CardCut,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkUp,
+    Reading,
+    ShoeFault,
+    ShoeReset,
+    ShoeResult,
+)
+from tests.controller.games.punto_banca_play import DECREES, Play
+
+TAGS = {command.__struct_config__.tag for command in COMMANDS}
+PEOPLE: dict[str, Any] = {
+    "by": st.just("M. Lasa"),
+    "role": st.sampled_from(["table_head", "table_head", "table_head", "croupier"]),
+}
+
+
+def command(kind: str, **fields: Any) -> st.SearchStrategy[Input]:
+    assert kind in TAGS
+    said = st.fixed_dictionaries({"at": st.just(1.0), "type": st.just(kind), **PEOPLE, **fields})
+    return said.map(lambda fields: read_input(msgspec.json.encode(fields)))
+
+
+def told(kind: Any, **fields: Any) -> st.SearchStrategy[Input]:
+    return st.builds(kind, at=st.just(1.0), device=st.just("shoe"), **fields)
+
+
+CARD = "card"
+"""In the place of the next card of the shoe, each of which is there once, so that it can be found again in what is said."""
+USUAL = st.sampled_from([CARD] * 9 + [None])
+DRAWN = told(
+    CardDrawn,
+    card=USUAL,
+    to=st.sampled_from([None, None, None, "player", "banker", "burn"]),
+    index=st.sampled_from([None, None, None, 1, 2, 3]),
+    exposed=st.sampled_from([False] * 6 + [True]),
+    unsure=st.sampled_from([False] * 8 + [True]),
+    late=st.sampled_from([False] * 6 + [True]),
+)
+PLAIN = st.just(CardDrawn(at=1.0, device="shoe", card=CARD))
+ODD: st.SearchStrategy[Input] = st.one_of(
+    DRAWN,
+    DRAWN,
+    told(CardDrawn, card=st.sampled_from(["Xx", "joker"])),
+    told(CardCut),
+    told(ShoeReset),
+    told(ShoeResult, winner=st.sampled_from(["player", "banker", "tie", None]), forced=st.booleans()),
+    told(ShoeFault, fault=st.sampled_from(["overdraw", "card_code", "alarm"]), active=st.booleans()),
+    st.sampled_from(
+        [LinkLost(at=1.0, reason="unplugged"), LinkUp(at=1.0), LinkGap(at=1.0, lost=1), LinkLate(at=1.0, frames=1, silence=2.0)]
+    ),
+)
+ROUNDS = st.sampled_from([None, None, 1, 2])
+WHO = st.sampled_from([None, None, "player", "banker", "box:1"])
+SAID: st.SearchStrategy[Input] = st.one_of(
+    command("session.open"),
+    command("session.close"),
+    command("shoe.start", shoe=st.sampled_from(["S1", "S2", ""])),
+    command("shoe.end", left=st.sampled_from([None, 300])),
+    command("bets.open"),
+    command("bets.close"),
+    command("cards.turn", who=WHO),
+    command("cards.turn"),
+    command("card.decide", action=st.sampled_from(["accept", "remove", "next_round"])),
+    command("card.decide", action=st.just("read"), card=st.just(CARD), who=WHO),
+    command("card.decide", action=st.just("for"), who=WHO),
+    command("round.void", reason=st.sampled_from(["misdeal", "ball_out"]), round=ROUNDS),
+    command("round.confirm", round=ROUNDS, winner=st.sampled_from([None, "player", "tie"])),
+    command("hand.draw"),
+)
+
+
+def fixed(kind: str, **fields: Any) -> Input:
+    return read_input(msgspec.json.encode({"at": 1.0, "type": kind, "by": "M. Lasa", "role": "table_head", **fields}))
+
+
+BETS = [fixed("bets.open"), fixed("bets.close")]
+COUP: list[Input] = [
+    *BETS,
+    *[CardDrawn(at=1.0, device="shoe", card=CARD)] * 4,
+    fixed("cards.turn"),
+    *[CardDrawn(at=1.0, device="shoe", card=CARD), fixed("cards.turn")] * 2,
+    fixed("card.decide", action="remove"),
+]
+"""A coup, with more cards than some need: those are taken away."""
+START: list[Input] = [fixed("session.open"), fixed("shoe.start", shoe="S1")]
+
+
+@st.composite
+def disturbed(draw: st.DrawFn) -> list[Input]:
+    """A coup in which something is left out or comes between."""
+    coup = list(COUP)
+    if draw(st.booleans()):
+        del coup[draw(st.integers(0, len(coup) - 1))]
+    for _ in range(draw(st.integers(1, 3))):
+        coup.insert(draw(st.integers(0, len(coup))), draw(st.one_of(ODD, SAID)))
+    return coup
+
+
+PARTS = st.one_of(st.just(COUP), disturbed(), disturbed(), st.one_of(ODD, SAID).map(lambda one: [one]))
+SCRIPT = st.lists(PARTS, min_size=2, max_size=9).map(lambda parts: [each for part in parts for each in part])
+TABLE = st.fixed_dictionaries(
+    {
+        "decree": st.sampled_from(DECREES),
+        "rounds": st.sampled_from(["keys", "keys", "shoe"]),
+        "turn": st.sampled_from(["command", "command", "when_complete"]),
+        "third_card": st.sampled_from(["face_down", "face_up"]),
+        "witness": st.sampled_from(["compared", "awaited"]),
+        "cut_first": st.sampled_from(["play", "end"]),
+    }
+)
+
+
+def with_cards(script: list[Input], seed: int) -> list[Input]:
+    """The script with a card of its own wherever one is drawn or read; at first a burn of one card."""
+    cards = [card for card in DECK if card[0] != "A"]
+    random.Random(seed).shuffle(cards)
+    cards = ["Ac", *cards, "Ad", "Ah", "As"]
+    drawn = iter(cards)
+    found: list[Input] = []
+    burn: list[Input] = [CardDrawn(at=1.0, device="shoe", card=CARD)] * 2
+    for each in [*START, *burn, *script]:
+        if getattr(each, "card", None) == CARD:
+            card = next(drawn, None)
+            if card is None:
+                break
+            frame = {"frame": f"<{card}>"} if isinstance(each, CardDrawn) else {}
+            each = msgspec.structs.replace(each, card=card, **frame)
+        found.append(each)
+    return found
+
+
+def step(play: Play, given_: Input) -> list[AnyEvent]:
+    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
+    before = play.state
+    try:
+        return play.take(given_)
+    except Rejected:
+        if isinstance(given_, Reading) or play.state != before:
+            raise
+        return []
+
+
+def up(state: State) -> set[str]:
+    """The cards that lie face up in the round in hand."""
+    hand = state.hand
+    return {card.card for card in (*hand.player, *hand.banker) if card.up and card.card} if hand else set()
+
+
+def named(text: bytes) -> set[str]:
+    """The cards that stand in a text, as a word of JSON or in a frame."""
+    return {card for card in DECK if f'"{card}"'.encode() in text or f"<{card}>".encode() in text}
+
+
+def may_be_told(event: CardTurned | CardDealt | CardRemoved, given_: Input, table: dict[str, Any], exposed: set[str]) -> bool:
+    """Whether the card lies face up: shown in the burn, come out so, a third card where these are dealt so, or turned."""
+    at_once = table["turn"] == "when_complete"
+    if event.card in exposed:
+        return True
+    if isinstance(event, CardRemoved):
+        return False
+    if isinstance(event, CardDealt):
+        return (event.to == "burn" and event.index == 1) or (event.index == 3 and (at_once or table["third_card"] == "face_up"))
+    return isinstance(given_, CardsTurn) or at_once or (isinstance(given_, CardDecide) and given_.action == "read")
+
+
+@settings(max_examples=300, deadline=None)
+@given(TABLE, SCRIPT, st.integers(0, 1000))
+def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int) -> None:
+    play = Play(**table)
+    public: set[str] = set()
+    exposed: set[str] = set()
+    for each in with_cards(script, seed):
+        asks = play.state.asks if play.state.hand else ()
+        held = play.state.round
+        if isinstance(each, CardDrawn) and each.exposed and each.card:
+            exposed.add(each.card)
+        confidential = play.game.confidential(play.state, each)
+        events = step(play, each)
+        again = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
+        assert again == play.state
+        for event in events:
+            assert read_event(write(event)) == event
+            assert event.session == play.state.session
+            if isinstance(event, CardTurned | CardDealt | CardRemoved) and event.card:
+                assert may_be_told(event, each, table, exposed)
+                public.add(event.card)
+            if isinstance(event, RoundResult) and event.confirmed_by is not None and isinstance(event.hands, tuple):
+                public |= {card for hand in event.hands for card in hand.cards}
+        # Nothing that is said names a card before it lies face up
+        shown = msgspec.json.encode([play.game.show(again), play.game.history(again)])
+        assert named(b"".join(map(write, events)) + shown) <= public
+        assert up(play.state) <= public
+        if isinstance(each, CardDrawn) and each.card in DECK:
+            assert confidential is not (each.card in public)
+        if asks and isinstance(each, Reading):
+            assert not [event for event in events if isinstance(event, RoundResult) and event.round == held]
+    check(play)
+
+
+def check(play: Play) -> None:
+    """Rounds come in their order and have one outcome, which only an unresolved one exchanges for another."""
+    third = play.game.book.third
+    sessions: dict[int, dict[int, list[AnyEvent]]] = {}
+    for event in play.events:
+        if isinstance(event, RoundOpened | BetsClosed | RoundResult | RoundVoid | RoundUnresolved):
+            sessions.setdefault(event.session, {}).setdefault(event.round, []).append(event)
+        if isinstance(event, ShoeEnded):
+            assert (event.missing, event.extra) == ((), ())
+    for rounds in sessions.values():
+        assert sorted(rounds) == list(range(1, len(rounds) + 1))
+        for said in rounds.values():
+            outcomes = [event for event in said if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
+            assert sum(isinstance(event, RoundVoid) for event in said) <= 1
+            for kind in (RoundOpened, BetsClosed):
+                assert sum(isinstance(event, kind) for event in said) <= 1
+            for before, after in pairwise(outcomes):
+                assert isinstance(before, RoundUnresolved) or isinstance(after, RoundUnresolved)
+                assert not isinstance(before, RoundVoid)
+            for event in outcomes:
+                if isinstance(event, RoundResult) and isinstance(event.hands, tuple) and event.hands:
+                    player, banker = (hand.cards for hand in event.hands)
+                    assert next_card(third, player, banker) is None
+                    more = points(player) - points(banker)
+                    assert event.winner == (None if more == 0 else "player" if more > 0 else "banker")
+
+
+@settings(max_examples=80, deadline=None)
+@given(TABLE, SCRIPT, st.integers(0, 1000), st.data())
+def test_a_table_goes_on_from_what_was_written_down(
+    table: dict[str, Any], script: list[Input], seed: int, data: st.DataObject
+) -> None:
+    play, other = Play(**table), Play(**table)
+    inputs = with_cards(script, seed)
+    at = data.draw(st.integers(0, len(inputs)))
+    for number, each in enumerate(inputs):
+        if number == at:
+            other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
+        events = step(play, each)
+        if number >= at:
+            assert step(other, each) == events
+            assert other.state == play.state
