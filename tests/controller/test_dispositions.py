@@ -15,9 +15,7 @@ import pytest
 from controller.commands import COMMANDS, VoidReason
 from controller.dispositions import Disposition, coverage, dispositions, subjects
 from controller.events import EVENTS
-from controller.games.games import make_game
-from controller.games.roulette_settings import RouletteSettings
-from controller.rulebook import Roulette, rulebook
+from controller.games.games import make_game, settings_of
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
 COMMAND_TAGS = {str(kind.__struct_config__.tag) for kind in COMMANDS}
@@ -59,9 +57,10 @@ def test_answers_are_for_rules_that_exist() -> None:
     assert set(dispositions()) <= {rule for subject in subjects() for rule in subject.ids}
 
 
-def test_every_rule_of_roulette_has_an_answer() -> None:
-    roulette = {rule for subject in subjects() if subject.subject == "roulette" for rule in subject.ids}
-    assert roulette == {rule for rule, answer in dispositions().items() if answer.game == "roulette"}
+@pytest.mark.parametrize("subject", ["roulette", "punto-banca"])
+def test_every_rule_of_the_subject_has_an_answer(subject: str) -> None:
+    there = {rule for each in subjects() if each.subject == subject for rule in each.ids}
+    assert there == {rule for rule, answer in dispositions().items() if answer.game == subject}
 
 
 def test_counts_add_up() -> None:
@@ -78,26 +77,29 @@ def test_an_answer_says_where_or_why_not(answer: Disposition) -> None:
     assert bool(answer.reason) == (answer.disposition == "out_of_reach")
     assert answer.where or answer.reason
     for place in filter(None, answer.where.split(", ")):
-        _check_place(place, answer.id)
+        _check_place(place, answer)
     if answer.disposition == "asserted_by_person":
         assert COMMAND_TAGS & {place.split()[0] for place in answer.where.split(", ")}
 
 
-def _check_place(place: str, rule: str) -> None:
+GAME_OF = {"roulette": "roulette-french", "casino": "roulette-french", "shoe": "punto-banca"}
+"""The game whose rulebook and settings carry an answer, where it is not named itself."""
+
+
+def _check_place(place: str, answer: Disposition) -> None:
     """A place is a setting, an irregularity, a key of the rulebook or of the retained state, or a command or event with fields
     or void reasons."""
     kind, *names = place.split()
+    game, decree = GAME_OF.get(answer.game, answer.game), answer.id.split("-")[0]
+    made: Any = make_game(game, decree, {})
     if kind == "setting":
-        assert set(names) <= set(RouletteSettings.__struct_fields__), place
+        assert set(names) <= set(settings_of(game).__struct_fields__), place
     elif kind == "irregularity":
-        book = rulebook(rule.split("-")[0]).roulette_french
-        assert book is not None
-        assert set(names) <= set(book.laws), place
+        assert set(names) <= set(made.book.laws), place
     elif kind == "state":
-        game = make_game("roulette-french", rule.split("-")[0], {})
-        assert set(names) <= set(game.show(game.begin())), place
+        assert set(names) <= set(made.show(made.begin())), place
     elif kind == "rulebook":
-        assert names[0] in Roulette.__struct_fields__, place
+        assert names[0] in made.book.__struct_fields__, place
     else:
         assert set(names) <= {*SAID[kind].__struct_fields__, *get_args(VoidReason)}, place
 
