@@ -42,7 +42,7 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import AnyEvent
+from controller.events import AnyEvent, CardDealt, CardRemoved
 from controller.games import blackjack_commands as commands
 from controller.games import blackjack_course as course
 from controller.games import blackjack_decisions as decisions
@@ -53,6 +53,7 @@ from controller.games.blackjack_hands import points
 from controller.games.blackjack_settings import BlackjackSettings, faults
 from controller.games.blackjack_state import Deal, Entry, State
 from controller.games.blackjack_turn import Turn, asks, seat_in_turn
+from controller.games.game import Rejected
 from controller.rulebook_blackjack import Blackjack
 from devices.readings import (
     AnyReading,
@@ -95,8 +96,8 @@ class BlackjackGame:
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
     state_type = State
-    face_down = False
-    """Every card is dealt face up; those that are burned no hand ever has."""
+    face_down = True
+    """Every card is dealt face up, but those that are burned nobody sees."""
 
     def __init__(self, book: Blackjack, settings: BlackjackSettings) -> None:
         if wrong := faults(settings, book):
@@ -120,8 +121,16 @@ class BlackjackGame:
         return turn.state, tuple(turn.events)
 
     def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
-        """A card that is burned, or that leaves the shoe when no talla is in play, nobody has seen."""
-        return isinstance(given, CardDrawn) and not given.exposed and (not state.open or state.shoe is None or state.burn > 0)
+        """A card is confidential unless this very step tells it: one that is burned, or waits for a decision, is not told."""
+        return isinstance(given, CardDrawn | CardDecide) and given.card is not None and given.card not in self._told(state, given)
+
+    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
+        """The cards that the events of this step tell."""
+        try:
+            _, events = self.step(state, given)
+        except Rejected:
+            return set()
+        return {each.card for each in events if isinstance(each, CardDealt | CardRemoved)}
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells: every card on the table lies face up."""

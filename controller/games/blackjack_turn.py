@@ -19,7 +19,6 @@ from controller.events import (
     CardExpected,
     CardRemoved,
     CardsBurned,
-    Frame,
     Hand,
     HandDecided,
     Insurance,
@@ -264,13 +263,9 @@ class Turn:
         self.say(CardRemoved(round=self.round, why=why, card=card, law=law.rule, article=law.article))
 
     def irregular(self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands."""
+        """Say what the decree does not allow or does not foresee, and where it stands. Never with a card that waits."""
         law = self.book.laws[what]
-        first = self.state.held[0] if self.state.held and asks else None
-        frames: tuple[Frame, ...] = (first.frame,) if first and first.frame and self.state.burn == 0 else ()
-        self.say(
-            Irregularity(round=self.round, what=what, law=law.rule, article=law.article, detail=detail, asks=asks, frames=frames)
-        )
+        self.say(Irregularity(round=self.round, what=what, law=law.rule, article=law.article, detail=detail, asks=asks))
 
     def alert(self, what: str, given: Reading | Command, *, active: bool, detail: str | None = None) -> None:
         """Raise an alert, once until it is cleared; or clear it."""

@@ -1,0 +1,478 @@
+"""The course of a round of black jack: the deal, whose turn it is, what a hand may do."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import BetsClosed, CardDealt, CardExpected, HandDecided, Insurance, Irregularity, RoundOpened, RoundResult
+from controller.games.game import Rejected
+from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
+from tests.controller.games.roulette_play import of, only, whats
+
+rule = pytest.mark.rule
+
+
+@pytest.fixture(params=PAIRS, ids="-".join)
+def play(request: pytest.FixtureRequest) -> Play:
+    game, decree = request.param
+    table = Play(decree, game)
+    table.open()
+    return table
+
+
+def dealt(play: Play) -> list[tuple[str, str | None]]:
+    return [(event.to, event.card) for event in of(play.events, CardDealt)]
+
+
+@rule("BAL05-072", "ARA02-054", "EUS96-062", "GAL07-063", "BAL05-073", "ARA02-056", "EUS96-064", "GAL07-064")
+def test_hands_from_the_left_the_dealer_hands_again_all_face_up(play: Play) -> None:
+    play.deal((5, 2), "4h 9s Kd 8d 9c")
+    assert dealt(play) == [("box:2", "4h"), ("box:5", "9s"), ("dealer", "Kd"), ("box:2", "8d"), ("box:5", "9c")]
+    expected = [event.to for event in of(play.events, CardExpected)]
+    assert expected[-6:] == ["box:2", "box:5", "dealer", "box:2", "box:5", None]
+
+
+@rule("BAL05-072", "EUS96-063", "ARA02-055", "GAL07-063")
+def test_the_dealers_second_card_comes_when_all_hands_have_done(play: Play) -> None:
+    play.deal((1, 2), "4h 9s Kd 8d 9c")
+    assert play.state.expected is None
+    play.key("stand")
+    assert play.state.expected is None
+    play.key("stand")
+    assert play.state.expected == "dealer"
+    result = only(play.cards("7c"), RoundResult)
+    assert result.winner is None
+    assert outcomes(result) == {"box:2": (18, None, "win"), "box:1": (12, None, "lose"), "dealer": (17, None, None)}
+    assert [frame.frame for frame in result.frames] == ["9 4h", "10 9s", "11 Kd", "12 8d", "13 9c", "16 7c"]
+
+
+@rule("BAL05-071")
+def test_the_first_card_closes_the_bets_if_nobody_has(play: Play) -> None:
+    play.boxes(1, 2)
+    assert whats(play.card("4h"))[0] == "bets.closed"
+    with pytest.raises(Rejected, match="round 1 is in hand"):
+        play.boxes(1, 2, 3)
+    with pytest.raises(Rejected, match="round 1 is in hand"):
+        play.command("bets.open")
+
+
+@rule("BAL05-071")
+def test_bets_may_be_opened_and_closed_and_boxes_said_anew_before_it(play: Play) -> None:
+    assert whats(play.command("bets.open")) == ["round.opened"]
+    play.boxes(1, 2)
+    play.boxes(3, 4)
+    only(play.command("bets.close"), BetsClosed)
+    with pytest.raises(Rejected, match="closed already"):
+        play.command("bets.close")
+    play.cards("4h 9s Kd 8d 9c")
+    assert [to for to, _ in dealt(play)] == ["box:3", "box:4", "dealer", "box:3", "box:4"]
+    assert len(of(play.events, RoundOpened)) == 1
+
+
+@rule("BAL05-084", "ARA02-069", "EUS96-065", "GAL07-065")
+@pytest.mark.parametrize("decree", DECREES)
+def test_no_more_boxes_than_marked(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    most = {"EUS96": 9}.get(decree, 7)
+    play.boxes(1, most)
+    for wrong in ((1, most + 1), (0, 1), (1, 1), ()):
+        with pytest.raises(Rejected, match="box"):
+            play.boxes(*wrong)
+
+
+@rule("BAL05-084")
+def test_the_balearics_have_a_modality_with_nine_boxes() -> None:
+    play = Play("BAL05", boxes=9)
+    play.open()
+    play.boxes(1, 9)
+
+
+@rule("ARA02-069", "GAL07-065")
+@pytest.mark.parametrize("decree", ["ARA02", "GAL07"])
+def test_one_hand_alone_may_not_begin(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    said = only(play.boxes(3), Irregularity)
+    assert (said.what, said.asks) == ("hands_too_few", ("boxes.set", "round.confirm"))
+    play.cards("4h")
+    assert not of(play.events, CardDealt)
+    assert [event.to for event in of(play.boxes(2, 3), CardDealt)] == ["box:2"]
+
+
+@rule("ARA02-069", "GAL07-065")
+@pytest.mark.parametrize("decree", ["ARA02", "GAL07"])
+def test_one_hand_alone_begins_by_the_word_of_whoever_is_in_charge(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    play.boxes(3)
+    with pytest.raises(Rejected, match="croupier may not"):
+        play.command("round.confirm", role="croupier")
+    play.command("round.confirm")
+    play.cards("Th 9d Ts")
+    play.key("stand")
+    assert only(play.cards("9c"), RoundResult).confirmed_by == "M. Lasa (table_head)"
+
+
+@rule("BAL05-076", "ARA02-057", "EUS96-066", "GAL07-066")
+def test_no_card_at_21(play: Play) -> None:
+    play.deal((1, 2), "4h 9s Kd 8d 9c")
+    play.key("draw")
+    said = play.cards("9d")
+    assert only(said, HandDecided).decision == "stand"
+    assert play.game.show(play.state)["turn"] == "box:2"
+    with pytest.raises(Rejected, match="it is for box:2 to speak"):
+        play.key("draw", "box:1")
+
+
+@rule("BAL05-077", "ARA02-058", "EUS96-067", "GAL07-067")
+def test_over_21_is_lost_before_the_next_hand(play: Play) -> None:
+    play.deal((1, 2), "4h 9s Kd 8d 9c")
+    play.key("draw")
+    said = play.cards("Td")
+    assert (only(said, HandDecided).who, only(said, HandDecided).decision) == ("box:1", "bust")
+    play.key("stand", "box:2")
+    assert outcomes(only(play.cards("7d"), RoundResult))["box:1"] == (22, "bust", "lose")
+
+
+@rule("ARA02-061", "EUS96-070")
+def test_the_dealer_does_not_draw_against_nobody(play: Play) -> None:
+    play.deal((1, 2), "4h 9s Kd 8d 7c")
+    play.key("draw")
+    play.cards("Td")
+    play.key("draw")
+    result = only(play.cards("Tc"), RoundResult)
+    assert outcomes(result) == {"box:2": (26, "bust", "lose"), "box:1": (22, "bust", "lose"), "dealer": (10, None, None)}
+
+
+@rule("EUS96-070")
+@pytest.mark.parametrize("decree", ["BAL05", "EUS96", "GAL07"])
+def test_or_he_does_where_the_site_says_so(decree: str) -> None:
+    play = Play(decree, dealer_alone="draws")
+    play.open()
+    play.deal((1, 2), "4h 9s Kd 8d 7c")
+    play.key("draw")
+    play.cards("Td")
+    play.key("draw")
+    play.cards("Tc")
+    assert play.state.expected == "dealer"
+    only(play.cards("9h"), RoundResult)
+
+
+def test_in_aragon_he_never_does() -> None:
+    with pytest.raises(ValueError, match="dealer_alone"):
+        Play("ARA02", dealer_alone="draws")
+
+
+@rule("BAL05-078", "ARA02-060", "EUS96-068", "EUS96-069", "GAL07-068")
+@pytest.mark.parametrize(
+    ("cards", "drawn", "points"),
+    [
+        ("6d", "Th Ac", 17),
+        ("Ad", "6c", 17),
+        ("Ad", "5c 5h", 21),
+        ("Ad", "5c Th 2c", 18),
+        ("2d", "2c Ac Ah Ts Kc", 26),
+        ("Ad", "Ac 5h", 17),
+    ],
+)
+def test_the_dealer_draws_below_17_and_stands_on_soft_17(play: Play, cards: str, drawn: str, points: int) -> None:
+    play.deal((1, 2), f"Th 9s {cards} 8d 9c")
+    play.key("stand")
+    play.key("stand")
+    *before, last = drawn.split()
+    for card in before:
+        assert not of(play.card(card), RoundResult)
+    assert play.state.expected == "dealer"
+    assert outcomes(only(play.card(last), RoundResult))["dealer"][0] == points
+
+
+# Splits
+
+
+@rule("EUS96-074", "GAL07-071")
+def test_equal_values_are_split_and_split_again(play: Play) -> None:
+    play.deal((1, 3), "8h 9s Kd 8d 9c")
+    assert only(play.key("split"), HandDecided).decision == "split"
+    play.cards("8c")
+    play.key("split")
+    play.cards("8s")
+    play.key("split", "box:1")
+    play.cards("Th")
+    for who, card in (("box:1", "Tc"), ("box:1.4", "Td"), ("box:1.3", "Ts")):
+        play.key("stand", who)
+        play.cards(card)
+    play.key("stand", "box:1.2")
+    assert play.game.show(play.state)["turn"] == "box:3"
+    assert list(play.game.show(play.state)["hands"]) == ["box:1", "box:1.4", "box:1.3", "box:1.2", "box:3"]
+
+
+@rule("EUS96-074", "GAL07-071")
+def test_a_ten_and_a_king_are_a_pair_a_nine_and_a_ten_are_not(play: Play) -> None:
+    play.deal((1, 3), "Th 9s 6d Kd Tc")
+    play.key("split")
+    play.cards("2c")
+    play.key("stand")
+    play.cards("3c")
+    play.key("stand")
+    with pytest.raises(Rejected, match="no two cards of the same value"):
+        play.key("split")
+
+
+@rule("BAL05-082", "ARA02-063", "EUS96-072", "GAL07-072")
+def test_split_aces_get_one_card_each(play: Play) -> None:
+    play.deal((1, 3), "Ah 9s 6d Ad 9c")
+    play.key("split")
+    play.cards("5c 6c")
+    assert play.game.show(play.state)["turn"] == "box:3"
+    play.key("stand")
+    assert outcomes(only(play.cards("Tc 5h"), RoundResult)) == {
+        "box:3": (18, None, "lose"),
+        "box:1.2": (17, None, "lose"),
+        "box:1": (16, None, "lose"),
+        "dealer": (21, None, None),
+    }
+
+
+@rule("BAL05-082", "ARA02-063", "EUS96-072", "GAL07-072")
+def test_an_ace_upon_a_split_ace_may_be_split_again_and_gets_nothing_else(play: Play) -> None:
+    play.deal((1, 3), "Ah 9s 6d Ad 9c")
+    play.key("split")
+    play.cards("Ac")
+    for key in ("draw", "double"):
+        with pytest.raises(Rejected, match="split ace"):
+            play.key(key)
+    play.key("split")
+    play.cards("2c 3c 4c")
+    assert play.game.show(play.state)["turn"] == "box:3"
+
+
+def test_or_not_where_the_site_says_so() -> None:
+    play = Play("GAL07", resplit_aces="no")
+    play.open()
+    play.deal((1, 3), "Ah 9s 6d Ad 9c")
+    play.key("split")
+    play.cards("Ac Ks")
+    assert play.game.show(play.state)["turn"] == "box:3"
+
+
+def test_both_hands_of_a_pair_get_their_second_card_at_once_where_the_site_says_so() -> None:
+    play = Play("GAL07", split_cards="at_once")
+    play.open()
+    play.deal((1, 3), "8h 9s 6d 8d 9c")
+    play.key("split")
+    said = play.cards("2c 3c")
+    assert [(event.to, event.index) for event in of(said, CardDealt)] == [("box:1", 2), ("box:1.2", 2)]
+    assert play.game.show(play.state)["turn"] == "box:1"
+
+
+# Doubling
+
+
+@rule("BAL05-083", "ARA02-064", "EUS96-075", "GAL07-074")
+def test_a_doubled_hand_gets_one_card(play: Play) -> None:
+    play.deal((1, 3), "6h 9s 6d 5d 9c")
+    play.key("double")
+    said = play.cards("2c")
+    assert (only(said, HandDecided).who, only(said, HandDecided).decision) == ("box:1", "stand")
+    play.key("stand", "box:3")
+    result = only(play.cards("Tc 2s"), RoundResult)
+    assert outcomes(result)["box:1"] == (13, "doubled", "lose")
+
+
+@rule("ARA02-064", "GAL07-074")
+@pytest.mark.parametrize("decree", DECREES)
+@pytest.mark.parametrize(("first", "second", "points"), [("6h", "6d", 12), ("5h", "3d", 8), ("Th", "9d", 19)])
+def test_what_is_doubled(decree: str, first: str, second: str, points: int) -> None:
+    play = Play(decree)
+    play.open()
+    play.deal((1, 3), f"{first} 9s 6d {second} 9c")
+    if decree in ("ARA02", "GAL07"):
+        with pytest.raises(Rejected, match=f"has {points}: only 9, 10, 11 are doubled"):
+            play.key("double")
+    else:
+        play.key("double")
+        assert play.state.expected == "box:1"
+
+
+@rule("ARA02-064", "GAL07-074")
+@pytest.mark.parametrize("decree", ["ARA02", "GAL07"])
+def test_an_ace_counts_as_the_player_likes_in_what_is_doubled(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    play.deal((1, 3), "Ah 9s 6d 8d 9c")
+    play.key("double")
+
+
+@rule("EUS96-075")
+def test_an_ace_among_the_first_two_cards_of_a_doubled_hand_counts_one() -> None:
+    play = Play("EUS96")
+    play.open()
+    play.deal((1, 3), "Ah 9s 6d 7d 9c")
+    play.key("double")
+    play.cards("2c")
+    play.key("stand")
+    assert outcomes(only(play.cards("Tc 2s"), RoundResult))["box:1"] == (10, "doubled", "lose")
+
+
+@rule("BAL05-082", "ARA02-064", "EUS96-075")
+def test_a_pair_of_aces_is_not_doubled(play: Play) -> None:
+    play.deal((1, 3), "Ah 9s 6d Ad 9c")
+    with pytest.raises(Rejected, match=r"aces|only 9, 10, 11"):
+        play.key("double")
+
+
+def test_three_cards_are_not_doubled(play: Play) -> None:
+    play.deal((1, 3), "2h 9s 6d 3d 9c")
+    play.key("draw")
+    play.cards("4c")
+    with pytest.raises(Rejected, match="has 3 cards"):
+        play.key("double")
+
+
+# Insurance and giving up
+
+
+@rule("BAL05-080", "ARA02-059", "EUS96-076", "GAL07-069")
+def test_insurance_until_the_first_third_card(play: Play) -> None:
+    assert only(play.deal((1, 3), "Th 9s Ad 3d 9c"), Insurance).offered
+    assert not of(play.key("draw"), Insurance)
+    assert whats(play.card("2c"))[0] == "insurance"
+    play.key("stand")
+    play.key("stand")
+    result = only(play.cards("Kc"), RoundResult)
+    assert isinstance(result.marks, tuple)
+    assert "insurance_wins" in result.marks
+    assert outcomes(result)["dealer"] == (21, "blackjack", None)
+
+
+@rule("BAL05-080", "GAL07-069")
+def test_insurance_loses_where_the_dealer_has_no_black_jack(play: Play) -> None:
+    play.deal((1, 3), "Th 9s Ad 8d 9c")
+    play.key("stand")
+    play.key("stand")
+    result = only(play.cards("6c"), RoundResult)
+    assert isinstance(result.marks, tuple)
+    assert "insurance_loses" in result.marks
+    assert [event.offered for event in of(play.events, Insurance)] == [True, False]
+
+
+@rule("ARA02-059", "EUS96-076")
+def test_no_insurance_against_a_ten(play: Play) -> None:
+    play.deal((1, 3), "Th 9s Kd 8d 9c")
+    assert not of(play.events, Insurance)
+
+
+@rule("BAL05-081", "GAL07-070")
+@pytest.mark.parametrize("decree", ["BAL05", "GAL07"])
+def test_any_hand_gives_up_before_the_first_third_card(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    play.deal((1, 2, 3), "Th 9s 5c Kd 3d 7c 9c")
+    play.key("surrender", "box:2")
+    play.key("draw")
+    play.cards("2c")
+    with pytest.raises(Rejected, match="third card was given"):
+        play.key("surrender", "box:3")
+    play.key("stand")
+    play.key("stand")
+    assert outcomes(only(play.cards("9d"), RoundResult))["box:2"] == (16, "surrender", "lose")
+
+
+@rule("EUS96-077")
+def test_in_euskadi_a_hand_gives_up_before_its_own_third_card_where_the_casino_has_it() -> None:
+    play = Play("EUS96", surrender=True)
+    play.open()
+    play.deal((1, 2), "Th 9s Kd 3d 7c")
+    play.key("draw")
+    play.cards("2c")
+    with pytest.raises(Rejected, match="box:1 has gone on"):
+        play.key("surrender")
+    play.key("stand")
+    play.key("surrender")
+    assert play.state.expected == "dealer"
+
+
+@rule("BAL05-081", "GAL07-070", "EUS96-077")
+@pytest.mark.parametrize("decree", ["BAL05", "EUS96", "GAL07"])
+def test_no_hand_gives_up_against_an_ace(decree: str) -> None:
+    play = Play(decree, surrender=decree == "EUS96")
+    play.open()
+    play.deal((1, 2), "Th 9s Ad 3d 7c")
+    with pytest.raises(Rejected, match="dealer's first card is an ace"):
+        play.key("surrender")
+
+
+@rule("EUS96-077")
+@pytest.mark.parametrize("decree", ["ARA02", "EUS96"])
+def test_no_hand_gives_up_where_there_is_no_such_thing(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    play.deal((1, 2), "Th 9s Kd 3d 7c")
+    with pytest.raises(Rejected, match="does not give up at this table"):
+        play.key("surrender")
+    if decree == "ARA02":
+        with pytest.raises(ValueError, match="surrender: the decree does not have it"):
+            Play(decree, surrender=True)
+
+
+# Keys
+
+
+def test_keys_that_come_at_the_wrong_time_are_refused(play: Play) -> None:
+    for name in ("stand", "draw", "double", "split", "surrender"):
+        with pytest.raises(Rejected, match="no hand is in play"):
+            play.key(name)
+    play.boxes(1, 3)
+    play.cards("8h 9s")
+    with pytest.raises(Rejected, match="no hand is to speak now"):
+        play.key("stand")
+    with pytest.raises(Rejected, match="a card is due to dealer"):
+        play.key("stand", "box:1")
+    play.cards("Kd 8d 9c")
+    with pytest.raises(Rejected, match="there is no hand box:2"):
+        play.key("stand", "box:2")
+    play.key("draw")
+    with pytest.raises(Rejected, match="a card is due to box:1"):
+        play.key("stand", "box:1")
+
+
+def test_a_card_before_the_key_waits_for_it(play: Play) -> None:
+    play.deal((1, 3), "8h 9s Kd 4d 9c")
+    said = only(play.card("5c"), Irregularity)
+    assert said.what == "card_before_decision"
+    assert "hand.draw" in said.asks
+    assert play.game.show(play.state)["asks"] == list(said.asks)
+    assert [(event.to, event.card) for event in of(play.key("draw"), CardDealt)] == [("box:1", "5c")]
+    assert play.game.show(play.state)["asks"] == []
+
+
+def test_a_card_before_the_key_goes_where_the_keys_lead(play: Play) -> None:
+    play.deal((1, 3), "8h 9s Kd 4d 9c")
+    play.card("8c")
+    play.key("stand")
+    said = play.key("stand")
+    assert [(event.to, event.card) for event in of(said, CardDealt)] == [("dealer", "8c")]
+    only(said, RoundResult)
+
+
+def test_a_card_without_boxes_waits_for_them(play: Play) -> None:
+    said = only(play.card("4h"), Irregularity)
+    assert (said.what, said.asks) == ("card_out_of_round", ("boxes.set", "card.decide"))
+    assert not of(play.card("5h"), Irregularity)
+    assert [(event.to, event.card) for event in of(play.boxes(1, 3), CardDealt)] == [("box:1", "4h"), ("box:3", "5h")]
+
+
+def test_what_the_table_shows(play: Play) -> None:
+    shown = [play.game.show(play.state)["phase"]]
+    for given in ("boxes", "8h", "9s Kd 4d 9c", "stand", "stand", "7c"):
+        if given == "boxes":
+            play.boxes(1, 3)
+        elif given == "stand":
+            play.key("stand")
+        else:
+            play.cards(given)
+        shown.append(play.game.show(play.state)["phase"])
+    after = "dealer" if play.game.book.plays > 1 else "waiting"
+    assert shown == ["waiting", "bets_open", "dealing", "players", "players", "dealer", after]
+    assert play.game.history(play.state)[0]["kind"] == "result"
