@@ -94,6 +94,12 @@ class Archive:
         else:
             self.tally.misordered.append(key)
 
+    def write(self, path: Path) -> None:
+        """Every event and checkpoint that it has, as JSON lines."""
+        self.take()
+        checkpoints = [heard.body for heard in self.line.on("/checkpoint") if heard.topic.startswith(f"{self.root}/")]
+        path.write_text("".join(json.dumps(body) + "\n" for body in (*self.held.values(), *checkpoints)))
+
     def latest(self, topic: str) -> Any:
         """The last body of a topic below the root; None if there is none."""
         return self.line.latest(f"{self.root}/{topic}")
@@ -167,12 +173,6 @@ def entries_of(path: Path) -> list[Any]:
     """All entries of a journal."""
     with closing(JournalReader(path)) as journal:
         return list(journal.entries())
-
-
-def broken(path: Path) -> int | None:
-    """Where the chain does not hold, or None."""
-    with closing(JournalReader(path)) as journal:
-        return journal.broken()
 
 
 def _key(body: Body) -> Key:

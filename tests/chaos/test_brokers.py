@@ -11,24 +11,13 @@ from functools import partial
 from controller.journal_reader import JournalReader
 from tests.chaos.archive import events_of
 from tests.chaos.floor import Floor
-from tests.chaos.truth import wrong_numbers
+from tests.chaos.proof import sound
 from tests.daemon.mosquitto import until
 
 
 def stored(floor: Floor) -> int:
     """How many events the journal holds."""
     return len(events_of(floor.journal))
-
-
-def sound(floor: Floor) -> None:
-    """Everything is there, and right."""
-    verdict = floor.settle()
-    assert verdict.flawless, verdict
-    assert floor.daemon.stop() == 0
-    events = events_of(floor.journal)
-    for table, wheel in floor.wheels.items():
-        assert not wrong_numbers([event for event in events if event["table"] == table], wheel.played)
-    assert "Traceback" not in floor.daemon.log()
 
 
 def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(floor: Callable[..., Floor]) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.archive import Archive, broken, entries_of, events_of
+from tests.chaos.archive import Archive, entries_of
 from tests.chaos.floor import Floor, Wheel
-from tests.chaos.truth import lost_spins, open_rounds, wrong_numbers
+from tests.chaos.proof import sound
 from tests.daemon.mosquitto import until
 
 
@@ -47,21 +47,6 @@ class Pty:
             os.close(self._master)
 
 
-def sound(floor: Floor, *tables: str) -> None:
-    """Everything is there, in order and right."""
-    verdict = floor.settle()
-    assert verdict.flawless, verdict
-    assert floor.daemon.stop() == 0
-    assert broken(floor.journal) is None
-    events = events_of(floor.journal)
-    for table in tables:
-        own = [event for event in events if event["table"] == table]
-        assert not wrong_numbers(own, floor.wheels[table].played)
-        assert not open_rounds(own)
-        assert not lost_spins(floor.journal, table)
-    assert "Traceback" not in floor.daemon.log()
-
-
 def changes(archive: Archive, state: str) -> int:
     """How often the table has said that its wheel's link is in that state."""
     archive.take()
@@ -85,7 +70,7 @@ def test_unplugged_and_replugged_at_each_phase_of_a_round(floor: Callable[..., F
         until("and that it is back", partial(more, archive, "up", up), made.daemon.log)
     made.until_results(1)
     assert archive.latest("r1/alert/wheel-link") is None
-    sound(made, "r1")
+    sound(made)
 
 
 def reached(wheel: Wheel, state: int, known: int) -> bool:
@@ -108,4 +93,4 @@ def test_one_says_nothing_and_one_never_stops_and_the_third_plays_on(floor: Call
     finally:
         silent.close()
         loud.close()
-    sound(made, "r1")
+    sound(made)

@@ -42,21 +42,26 @@ def open_rounds(events: Iterable[dict[str, Any]]) -> list[tuple[int, int]]:
 
 
 def lost_spins(journal: Path, table: str) -> list[int]:
-    """Spins that the table saw running, or ended, in an open session, and whose outcome it never told. The last is on its way."""
+    """Spins that the table saw running, or ended, in an open session, and whose outcome it never told.
+
+    The spin that ran when the session was opened is none of its spins; the last one is on its way.
+    """
     seen: list[int] = []
     told: list[int] = []
     opened = False
+    before: int | None = None
     for entry in entries_of(journal):
         if entry.table != table:
             continue
         body = json.loads(entry.body)
         opened = opened or body.get("type") == "session.opened"
         spin = body.get("spin")
+        before = before if opened else spin or before
         if entry.kind == "event" and body.get("type") in OUTCOMES and told[-1:] != [spin]:
             told.append(spin)
         running = body.get("type") == "wheel.number" or body.get("phase") in ("ball_in_rim", "no_more_bets")
         if entry.kind == "input" and opened and running and seen[-1:] != [spin]:
-            seen.append(spin)
+            seen += [] if spin == before and not seen else [spin]
     return missing(seen[:-1], told)
 
 
