@@ -1,0 +1,326 @@
+"""No card is told to anyone before it lies face up on the table: every way out of a daemon is searched for those that do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import structlog
+from nacl.public import PrivateKey
+
+from controller.catalogue import catalogue, playable
+from controller.cli import main
+from controller.commands import AnyCommand, BetsClose, CardsTurn, Command, RoundConfirm, SessionOpen
+from controller.confidential import Keeper, Unopened, is_locked, is_sealed, open_sealed
+from controller.desk import Desk, Place
+from controller.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned, RoundResult
+from controller.games.cards import DECK
+from controller.games.game import Game, Rejected
+from controller.games.games import make_game
+from controller.journal import Journal
+from controller.journal_reader import JournalReader
+from controller.notation import Input, read_event, read_input, write
+from controller.retained import About
+from controller.station import Station
+from controller.table import Table
+from controller.topics import Topics
+from devices.calls import Heard
+from devices.readings import CardDrawn, LinkGarbage, ShoeReset
+from tests.controller.face_down import FaceDown
+from tests.controller.monkey import Monkey, frame
+
+SURVEILLANCE = PrivateKey.generate()
+KEEPER = Keeper(SURVEILLANCE.public_key, b"s" * 32)
+CARD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(DECK)})(?![A-Za-z0-9])")
+HEAD: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}
+STEPS = 400
+PAIRS = [(pair.game, pair.decree) for pair in catalogue() if playable(pair)]
+
+
+HIDING = [("face-down", "ARA02"), *(pair for pair in PAIRS if make_game(*pair, {}).face_down)]
+"""Every game with cards that may lie face down, under every decree that has it."""
+
+
+def game_of(game_id: str, decree: str) -> Game:
+    return FaceDown() if game_id == "face-down" else make_game(game_id, decree, {})
+
+
+def table_of(game_id: str, decree: str, boot: str = "boot", saved: bytes | None = None) -> Table:
+    game = game_of(game_id, decree)
+    return Table("casino", "t1", game_id, decree, game, boot, saved=saved, about=About(devices={"shoe": "driver"}))
+
+
+def cards_in(*texts: bytes | str) -> set[str]:
+    """Every card that is named, as one that is read or as a frame."""
+    return {card for text in texts for card in CARD.findall(text if isinstance(text, str) else text.decode())}
+
+
+def told_by(events: Iterable[AnyEvent]) -> set[str]:
+    """The cards that these events tell because they lie face up, or are shown."""
+    told = {event.card for event in events if isinstance(event, CardDealt | CardTurned | CardRemoved)}
+    return {card for card in told | {event.shown for event in events if isinstance(event, CardsBurned)} if card}
+
+
+def confirmed_by(events: Iterable[AnyEvent]) -> set[str]:
+    """The cards of results for which a person stands: who confirms a round says that its cards lie open."""
+    results = [event for event in events if isinstance(event, RoundResult) and event.confirmed_by]
+    return {card for event in results for hand in event.hands or () for card in hand.cards}
+
+
+class Floor:
+    """One table with its journal; all that it lets out is searched after each step."""
+
+    def __init__(self, path: Path, game_id: str, decree: str) -> None:
+        self._names = game_id, decree
+        self.journal = Journal(path)
+        self.boots = 0
+        self.told: set[str] = set()
+        self.drawn: set[str] = set()
+        self.seen = 0
+        self.start()
+
+    def start(self) -> None:
+        """As the daemon does at its start; and again after it was killed."""
+        self.boots += 1
+
+        def make() -> Table:
+            saved = self.journal.last_saved("t1")
+            return table_of(*self._names, boot=f"boot-{self.boots}", saved=saved and KEEPER.unlock(saved))
+
+        self.station = Station(make, self.journal, lambda: 1.0, lambda: None, KEEPER)
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        state = msgspec.json.decode(self.station.retained["state"] or b"{}")
+        found: dict[str, Any] = state["shown"]
+        return found
+
+    async def take(self, given: Input) -> None:
+        replies: list[str] = []
+        with structlog.testing.capture_logs() as logs:
+            if isinstance(given, Command):
+                replies = await self._follow(given)
+            else:
+                if isinstance(given, CardDrawn) and given.card:
+                    self.drawn.add(given.card)
+                if given.frame is not None:
+                    self.station.note("shoe", Heard(given.at, given.frame))
+                self.station.take([given])
+            self.station.flush()
+            await self.station.idle()
+        await self.search(write(given), [*replies, *map(str, logs)])
+
+    async def _follow(self, given: AnyCommand) -> list[str]:
+        try:
+            await self.station.follow(given)
+        except Rejected as no:
+            return [str(no)]
+        return []
+
+    async def search(self, given: bytes, texts: list[str]) -> None:
+        with closing(JournalReader(self.journal.path)) as reader:
+            entries = list(reader.entries(self.seen))
+        self.seen += len(entries)
+        events = [read_event(entry.body) for entry in entries if entry.kind == "event"]
+        self.told |= told_by(events) | confirmed_by(events)
+        public = [entry.body for entry in entries if not is_sealed(entry.body)]
+        retained = [body for body in self.station.retained.values() if body]
+        early = cards_in(*public, *retained, *texts) - self.told
+        assert not early, f"told before they lie face up: {early}, by {given!r}: {[*public, *texts]}"
+
+
+@pytest.mark.parametrize(("game_id", "decree"), HIDING)
+async def test_no_card_is_told_before_it_lies_face_up(game_id: str, decree: str, tmp_path: Path) -> None:
+    told = hidden = 0
+    for seed in range(3):
+        floor = Floor(tmp_path / f"{seed}" / "journal.sqlite3", game_id, decree)
+        with closing(floor.journal):
+            await play(floor, Monkey(f"{game_id} {decree} {seed}"))
+            saved = floor.journal.last_saved("t1")
+            check_disk(floor)
+        assert saved is not None
+        assert is_locked(saved)
+        told += len(floor.told)
+        hidden += len(floor.drawn - floor.told)
+    assert told, "nothing was ever turned: the test plays badly"
+    assert hidden, "nothing was ever hidden: the test plays badly"
+
+
+async def play(floor: Floor, monkey: Monkey) -> None:
+    for step in range(STEPS):
+        if len(monkey.left) < 2:
+            return
+        if step == STEPS // 4:
+            floor.start()
+        await floor.take(monkey.next(floor.shown))
+
+
+def check_disk(floor: Floor) -> None:
+    """What was never told is in no file in clear; and nothing is lost, surveillance finds every card that was drawn."""
+    path = floor.journal.path
+    files = [file.read_bytes() for file in path.parent.iterdir()]
+    for card in floor.drawn - floor.told:
+        names = (f'"{card}"'.encode(), frame(card).encode())
+        assert not any(name in file for name in names for file in files), f"{card} is on the disk in clear"
+    with closing(JournalReader(path)) as reader:
+        entries = list(reader.entries())
+    sealed = [open_sealed(entry.body, SURVEILLANCE) for entry in entries if is_sealed(entry.body)]
+    inputs = [entry.body for entry in entries if entry.kind == "input" and not is_sealed(entry.body)]
+    inputs += [bytes(opened.body) for opened in sealed if opened.kind == "input"]
+    assert floor.drawn <= {each.card for each in map(read_input, inputs) if isinstance(each, CardDrawn)}
+    assert floor.drawn <= cards_in(*(bytes(opened.body) for opened in sealed if opened.kind == "bytes"))
+
+
+@pytest.mark.parametrize(("game_id", "decree"), HIDING)
+def test_what_a_table_says_does_not_depend_on_a_card_that_lies_face_down(game_id: str, decree: str) -> None:
+    """Two worlds that differ in one card which nobody has seen look the same, until it is told."""
+    compared = 0
+    for seed in range(4):
+        monkey = Monkey(f"{game_id} {decree} {seed} twice")
+        table = table_of(game_id, decree)
+        played: list[tuple[bytes, Input]] = []
+        while len(monkey.left) > 1 and len(played) < STEPS:
+            given = monkey.next(msgspec.json.decode(table.retained()["state"] or b"")["shown"])
+            played.append((table.saved(), given))
+            outcome(table, given)
+        for step, (saved, given) in enumerate(played):
+            if isinstance(given, CardDrawn) and given.card is not None:
+                one, other = (table_of(game_id, decree, saved=saved) for _ in range(2))
+                if one.confidential(given):
+                    compared += compare(one, other, given, [each for _, each in played[step + 1 :]])
+    assert compared, "no card lay face down: the test plays badly"
+
+
+def compare(one: Table, other: Table, given: CardDrawn, following: list[Input]) -> int:
+    """Let the other table have another card, and hold both against each other step by step. Gives how many steps."""
+    card = DECK[(DECK.index(given.card or "") + 17) % len(DECK)]
+    twin = msgspec.structs.replace(given, card=card, frame=frame(card))
+    for count, (left, right) in enumerate(zip([given, *following], [twin, *following], strict=True)):
+        here, told = outcome(one, left)
+        if given.card in told or isinstance(left, RoundConfirm):  # who confirms a round says that its cards are open
+            return count
+        assert here == outcome(other, right)[0], f"{given.card} or {card}: one can tell, from {left}"
+    return 1 + len(following)
+
+
+def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
+    """What everybody sees of a step, and the cards that it tells."""
+    try:
+        events = table.take(given, "now", 0)
+    except Rejected as no:
+        return [str(no).encode()], set()
+    retained = [body for body in table.retained().values() if body]
+    return [*map(write, events), *retained], told_by(events)
+
+
+@pytest.mark.parametrize(("game_id", "decree"), PAIRS)
+def test_a_game_that_hides_a_card_says_so(game_id: str, decree: str) -> None:
+    """Else its journal would be in clear."""
+    game = make_game(game_id, decree, {})
+    assert game.face_down or not game.confidential(game.begin(), CardDrawn(at=1.0, device="shoe", card="7h"))
+
+
+async def test_a_defect_of_a_game_tells_no_card(tmp_path: Path) -> None:
+    floor = Floor(tmp_path / "journal.sqlite3", "face-down", "ARA02")
+    with closing(floor.journal):
+        await floor.take(SessionOpen(**HEAD))
+        await floor.take(CardDrawn(at=1.0, device="shoe", frame=frame("7h"), card="7h"))
+        await floor.take(BetsClose(**HEAD))
+        await floor.take(ShoeReset(at=2.0, device="shoe"))
+        await floor.take(CardDrawn(at=3.0, device="shoe", frame=frame("8h"), card="8h"))
+        assert b"ValueError" in (floor.station.retained["state"] or b"")
+        assert floor.told == set()
+
+
+async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(Journal(path)) as journal:
+
+        def start(keeper: Keeper) -> Station:
+            def make() -> Table:
+                saved = journal.last_saved("t1")
+                try:
+                    return table_of("face-down", "ARA02", saved=saved and keeper.unlock(saved))
+                except Unopened:
+                    return table_of("face-down", "ARA02", saved=saved)
+
+            return Station(make, journal, lambda: 1.0, lambda: None, keeper)
+
+        station = start(KEEPER)
+        station.take([CardDrawn(at=1.0, device="shoe", card="7h")])
+        await station.idle()
+        station = start(KEEPER)
+        await station.idle()
+        assert b'"cards":1' in (station.table.retained()["state"] or b"")
+        with structlog.testing.capture_logs() as logs:
+            station = start(Keeper(SURVEILLANCE.public_key, b"t" * 32))
+        await station.idle()
+        assert b'"cards":0' in (station.table.retained()["state"] or b"")
+        assert b"locked" in (station.table.retained()["alert/table-anew"] or b"")
+        assert any("another key" in line.get("reason", "") for line in logs)
+
+
+def test_a_table_with_hidden_cards_has_a_keeper(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal, pytest.raises(ValueError, match="no key to seal"):
+        Station(lambda: table_of("face-down", "ARA02"), journal, lambda: 1.0, lambda: None)
+
+
+async def test_what_is_sealed_is_published_and_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, key, messages = tmp_path / "journal.sqlite3", tmp_path / "key", tmp_path / "messages"
+    key.write_text(SURVEILLANCE.encode().hex())
+    floor = Floor(path, "face-down", "ARA02")
+    drawn = CardDrawn(at=1.0, device="shoe", frame=frame("7h"), card="7h")
+    noise = LinkGarbage(at=2.0, device="shoe", frame=frame("8h"), bytes=9)
+    with closing(floor.journal):
+        await floor.take(drawn)
+        await floor.take(noise)
+        outgoing = floor.journal.events_after(0, 100)
+    desk = Desk("pit-1", "b1", Topics("casino"), {"t1": Place(floor.station, Topics("casino"), {}, 1.0)})
+    assert desk.topic("t1", "sealed") == "novamas/v1/casino/t1/sealed"
+    sealed = [entry for entry in outgoing if entry.kind == "input"]
+    assert [entry.kind for entry in outgoing if entry.position >= sealed[0].position] == ["input", "event", "input"]
+    messages.write_bytes(b"\n".join(entry.body for entry in sealed))
+    assert main(["unseal", "--key", str(key), str(messages)]) == 0
+    opened = [msgspec.json.decode(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["table"], line["seq"], line["kind"]) for line in opened] == [("t1", entry.seq, "input") for entry in sealed]
+    assert [read_input(msgspec.json.encode(line["body"])) for line in opened] == [drawn, noise]
+    assert main(["unseal", "--key", str(key), str(path)]) == 0
+    assert {"state", "bytes", "input"} == {msgspec.json.decode(line)["kind"] for line in capsys.readouterr().out.splitlines()}
+    key.write_text(PrivateKey.generate().encode().hex())
+    assert main(["unseal", "--key", str(key), str(messages)]) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("another key")) == ("", 2)
+
+
+def test_unseal_names_what_it_cannot_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key, messages = tmp_path / "key", tmp_path / "messages"
+    assert main(["unseal", "--key", str(key)]) == 1
+    assert f"{key}: No such file" in capsys.readouterr().err
+    key.write_text("abc")
+    assert main(["unseal", "--key", str(key)]) == 1
+    assert "64 hexadecimal digits" in capsys.readouterr().err
+    key.write_text("00" * 32)
+    messages.write_bytes(b'{"type":"card.dealt"}\n')
+    assert main(["unseal", "--key", str(key), str(messages)]) == 1
+    assert "line 1: it is not sealed" in capsys.readouterr().err
+
+
+def test_keygen_makes_a_pair_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "surveillance"
+    assert main(["keygen", str(file)]) == 0
+    public = capsys.readouterr().out.split('"')[1]
+    assert PrivateKey(bytes.fromhex(file.read_text())).public_key.encode().hex() == public
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert main(["keygen", str(file)]) == 1
+    assert "not overwritten" in capsys.readouterr().err
+
+
+def test_a_turned_card_is_told_in_clear() -> None:
+    table = table_of("face-down", "ARA02")
+    table.take(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
+    assert told_by(table.take(CardsTurn(**HEAD), "now", 0)) == {"7h"}
