@@ -1,0 +1,138 @@
+"""Pages of play: each script is what a table saw and heard, and beside it stands every event that must come of it.
+
+A script's first lines name what it shows, its game, its decree and its settings; a line of the expected events is an event,
+or the reason why a command was refused. To see a script played: ``novamas play punto-banca --decree D SCRIPT``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from controller.cli import main
+from controller.games.baccarat import value
+from controller.games.game import Rejected
+from controller.notation import read_input, write
+from tests.controller.games.punto_banca_play import Play
+from tests.controller.test_rulebooks import of
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts" / "punto-banca"
+
+RULES: dict[str, tuple[str, ...]] = {
+    "after-a-natural": ("ARA02-077",),
+    "afresh": (),
+    "coups": ("ARA02-075", "ARA02-076", "ARA02-081"),
+    "cut-card": ("EUS96-117", "EUS96-126"),
+    "silence": (),
+    "stuck-cards": ("ARA02-080",),
+    "too-early": ("GAL07-094", "GAL07-058"),
+    "unread-card": (),
+    "without-keys": (),
+    "witnesses": (),
+    "wrong-shoe": ("BAL05-001", "BAL05-007", "BAL05-008", "BAL05-009", "BAL05-096"),
+}
+"""Script -> the rules it proves."""
+
+
+def played(script: Path) -> list[bytes]:
+    """What a script makes the table say, one line each."""
+    lines = script.read_text(encoding="utf-8").splitlines()
+    head = [line[2:].split(": ", 1) for line in lines if line.startswith("# ")]
+    told = {name: text for name, text in (each for each in head if len(each) == 2) if name != "set"}
+    settings = dict(text.split("=", 1) for name, text in (each for each in head if len(each) == 2) if name == "set")
+    play = Play(told["decree"], **settings)
+    said = []
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        try:
+            said += [write(event) for event in play.take(read_input(line))]
+        except Rejected as refusal:
+            said.append(msgspec.json.encode({"refused": str(refusal)}))
+    return said
+
+
+def test_every_script_is_played() -> None:
+    assert {path.stem for path in SCRIPTS.glob("*.jsonl")} == set(RULES)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.rule(*rules)) for name, rules in RULES.items()])
+def test_script(name: str) -> None:
+    expected = (SCRIPTS / f"{name}.events").read_bytes().splitlines()
+    said = played(SCRIPTS / f"{name}.jsonl")
+    assert [msgspec.json.decode(line) for line in said] == [msgspec.json.decode(line) for line in expected]
+
+
+# All cells of the third-card table, asked of the program itself
+
+
+BANK_DRAWS = {3: "012345679P", 4: "234567P", 5: "4567P", 6: "67", 7: ""}
+"""The player's third cards on which a bank of 3 to 7 draws, ``P`` where the player stood; with less it always does."""
+
+
+def cells() -> list[tuple[int, str]]:
+    """Every cell: what the bank's first two cards make, and the player's third card, or ``P``."""
+    return [(bank, third) for bank in range(8) for third in "0123456789P"]
+
+
+def script_of_cells() -> list[str]:
+    """A coup for each cell, from as many shoes as that needs."""
+    lines: list[str] = []
+    used: Counter[str] = Counter()
+
+    def say(kind: str, **fields: object) -> None:
+        lines.append(json.dumps({"at": float(len(lines)), "type": kind, **fields}))
+
+    def person(kind: str, **fields: object) -> None:
+        say(kind, by="M. Lasa", role="table_head", **fields)
+
+    def draw(points: int) -> None:
+        ranks = "TJQK" if points == 0 else "A23456789"[points - 1]
+        card = min((rank + suit for rank in ranks for suit in "cdhs"), key=lambda each: (used[each], each))
+        used[card] += 1
+        say("card.drawn", card=card, device="shoe")
+
+    person("session.open")
+    for number, (bank, third) in enumerate(cells()):
+        if number % 22 == 0:
+            used.clear()
+            person("shoe.start", shoe=f"S{number // 22}")
+            draw(1)
+            draw(0)
+        person("bets.open")
+        person("bets.close")
+        for points in (0, 0, 6 if third == "P" else 0, bank):
+            draw(points)
+        person("cards.turn")
+        if third != "P":
+            draw(int(third))
+            person("cards.turn")
+        if bank < 3 or third in BANK_DRAWS[bank]:
+            draw(0)
+            person("cards.turn")
+    return lines
+
+
+@pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122", "GAL07-089"))
+def test_the_program_answers_every_cell(decree: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "cells.jsonl"
+    script.write_text("\n".join(script_of_cells()), encoding="utf-8")
+    assert main(["play", "punto-banca", "--decree", decree, str(script)]) == 0
+    out = capsys.readouterr()
+    assert out.err == ""
+    events = [json.loads(line) for line in out.out.splitlines()]
+    assert [event for event in events if event["type"] == "irregularity"] == []
+    results = [event for event in events if event["type"] == "round.result"]
+    decided = {(event["round"], event["who"]): event["decision"] for event in events if event["type"] == "hand.decided"}
+    assert len(results) == 88
+    for (bank, third), result in zip(cells(), results, strict=True):
+        player, banker = (hand["cards"] for hand in result["hands"])
+        assert sum(map(value, banker[:2])) == bank
+        assert third == "P" if len(player) == 2 else value(player[2]) == int(third)
+        draws = bank < 3 or third in BANK_DRAWS[bank]
+        assert decided[result["round"], "banker"] == ("draw" if draws else "stand")
+        assert len(banker) == (3 if draws else 2)
