@@ -98,9 +98,9 @@ def script_of_cells() -> list[str]:
 
     person("session.open")
     for number, (bank, third) in enumerate(cells()):
-        if number % 22 == 0:
+        if number % 11 == 0:
             used.clear()
-            person("shoe.start", shoe=f"S{number // 22}")
+            person("shoe.start", shoe=f"S{number // 11}")
             draw(1)
             draw(0)
         person("bets.open")
