@@ -44,16 +44,42 @@ class Verdict(msgspec.Struct, frozen=True):
         return not (self.lost or self.unstored or self.altered or self.misordered)
 
 
+class Holding:
+    """The events that were heard, without doubles, and whether they came in order."""
+
+    def __init__(self) -> None:
+        self.held: dict[Key, Body] = {}
+        self.tally = Tally()
+        self._boots: set[tuple[str, str]] = set()
+        self._newest: dict[str, tuple[str, int]] = {}
+
+    def take(self, body: Body) -> None:
+        """An event as it arrived."""
+        key = _key(body)
+        self.tally.events += 1
+        if key in self.held:
+            self.tally.doubled += 1
+            return
+        self.held[key] = body
+        table, boot, seq = key
+        newest = self._newest.get(table)
+        if (table, boot) not in self._boots or (newest and newest[0] == boot and newest[1] < seq):
+            self._boots.add((table, boot))
+            self._newest[table] = (boot, seq)
+        elif body.get("historical"):
+            self.tally.filled += 1
+        else:
+            self.tally.misordered.append(key)
+
+
 class Archive:
-    """Holds the events of all tables below ``root``."""
+    """A client that keeps every message, and holds the events of all tables below ``root``."""
 
     def __init__(self, port: int, root: str, **credentials: Any) -> None:
         self.root = root
-        self.tally = Tally()
-        self.held: dict[Key, Body] = {}
+        self._holding = Holding()
+        self.held, self.tally = self._holding.held, self._holding.tally
         self._port, self._credentials = port, credentials
-        self._boots: set[tuple[str, str]] = set()
-        self._newest: dict[str, tuple[str, int]] = {}
         self._known: dict[str, tuple[str, int]] = {}
         self._asked = 0
         self._taken = 0
@@ -74,25 +100,8 @@ class Archive:
         self._taken += len(arrived)
         for message in arrived:
             if message.topic.startswith(f"{self.root}/") and message.topic.endswith("/event"):
-                self._take(json.loads(message.payload))
+                self._holding.take(json.loads(message.payload))
         return len(self.held)
-
-    def _take(self, body: Body) -> None:
-        key = _key(body)
-        self.tally.events += 1
-        if key in self.held:
-            self.tally.doubled += 1
-            return
-        self.held[key] = body
-        table, boot, seq = key
-        newest = self._newest.get(table)
-        if (table, boot) not in self._boots or (newest and newest[0] == boot and newest[1] < seq):
-            self._boots.add((table, boot))
-            self._newest[table] = (boot, seq)
-        elif body.get("historical"):
-            self.tally.filled += 1
-        else:
-            self.tally.misordered.append(key)
 
     def write(self, path: Path) -> None:
         """Every event and checkpoint that it has, as JSON lines."""
