@@ -143,9 +143,7 @@ def _question(turn: Turn, given: CardDecide) -> None:
     if what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
         turn.change_hand(question=None, stands=_by(given))
     elif what in ("player_word", "bank_word", "natural_forgotten") and given.action == "remove" and thirds(hand, whose):
-        for at, card in enumerate(hand.cards):
-            if card.third and card.to is not None and card.out is None:
-                turn.change_card(at, kept=True)
+        _keep_thirds(turn)
         for at, card in enumerate(turn.hand.cards):
             if card.third and card.to == whose and card.out is None:
                 turn.remove(at, what or "")
@@ -200,11 +198,19 @@ def _give(turn: Turn, given: CardDecide, at: int) -> None:
         raise Rejected(f"{who} has its third card: remove this one, or say round.void")
     if card.to == bank:
         turn.unsay(bank)
+    _keep_thirds(turn)
     turn.change_card(at, to=who, third=True, kept=True, up=True)
     if who == bank and hand.words.get(bank) != "draw":
         turn.speak(bank, "draw", given.by)
     turn.place()
     _one_of_two(turn, who)
+
+
+def _keep_thirds(turn: Turn) -> None:
+    """Third cards stay where they are, whatever is said from now on."""
+    for at, card in enumerate(turn.hand.cards):
+        if card.third and card.to is not None and card.out is None:
+            turn.change_card(at, kept=True)
 
 
 def _over_the_deal(turn: Turn, at: int, who: str) -> None:

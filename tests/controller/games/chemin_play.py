@@ -6,9 +6,10 @@ from itertools import product
 from typing import Any, TypeVar
 
 import msgspec
+import pytest
 
 from controller.commands import AnyCommand
-from controller.events import AnyEvent, Event
+from controller.events import AnyEvent, Event, RoundResult
 from controller.games.chemin import CheminGame
 from controller.games.chemin_settings import CheminSettings
 from controller.games.chemin_state import State
@@ -104,3 +105,28 @@ def only(events: list[AnyEvent], kind: type[E]) -> E:
 def whats(events: list[AnyEvent]) -> list[str]:
     """What each event says, in short: its type, and what an irregularity is about."""
     return [str(getattr(event, "what", type(event).__struct_config__.tag)) for event in events]
+
+
+def rules(*ids: str) -> pytest.MarkDecorator:
+    """One case per rule's decree, as the argument ``decree``; several rules of one decree are parted by a space."""
+    cases = [pytest.param(each.split("-")[0], marks=pytest.mark.rule(*each.split()), id=each) for each in ids]
+    return pytest.mark.parametrize("decree", cases)
+
+
+def at_table(decree: str, game: str = "chemin-de-fer", **settings: Any) -> Play:
+    """A table with an open session and a shoe."""
+    play = Play(decree, game, **settings)
+    play.open()
+    return play
+
+
+def result_of(events: list[AnyEvent]) -> dict[str, tuple[tuple[str, ...], int, str | None, str | None]]:
+    """The hands of the one result: cards, points, kind and outcome, by hand."""
+    hands = only(events, RoundResult).hands
+    assert isinstance(hands, tuple)
+    return {hand.who: (hand.cards, hand.points, hand.kind, hand.outcome) for hand in hands}
+
+
+def points(events: list[AnyEvent]) -> dict[str, tuple[int, str | None]]:
+    """The same, points and outcome only."""
+    return {who: (made, outcome) for who, (_, made, _, outcome) in result_of(events).items()}

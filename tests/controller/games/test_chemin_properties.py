@@ -1,0 +1,190 @@
+"""What holds whatever happens at the table: any cards, readings and commands, in any order."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.commands import CardDecide, CardsTurn
+from controller.events import AnyEvent, CardDealt, RoundResult
+from controller.games.cards import DECK
+from controller.games.chemin_hands import cards_of
+from controller.games.chemin_state import State
+from controller.games.game import Rejected
+from controller.notation import Input, read_event, read_input, write
+from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, Reading, ShoeFault, ShoeReset
+from tests.controller.games.chemin_play import PAIRS, Play, of
+
+CARD = re.compile(r"(?:\"|: )([A2-9TJQK][cdhs])\b")
+PEOPLE: dict[str, Any] = {
+    "by": st.just("M. Lasa"),
+    "role": st.sampled_from(["inspector", "inspector", "inspector", "table_head", "croupier"]),
+}
+HANDS = ["player", "banker", "cloth:1", "cloth:2", "bank", None, None]
+WHO = st.sampled_from(HANDS)
+INDEX = st.sampled_from([None, 1, 2, 3])
+
+
+def command(kind: str, **fields: Any) -> st.SearchStrategy[Input]:
+    said = st.fixed_dictionaries({"at": st.just(1.0), "type": st.just(kind), **PEOPLE, **fields})
+    return said.map(lambda fields: read_input(msgspec.json.encode(fields)))
+
+
+COMMAND = {
+    "bets.open": command("bets.open"),
+    "bets.close": command("bets.close", banco=st.booleans()),
+    "hand.draw": command("hand.draw", who=WHO),
+    "hand.stand": command("hand.stand", who=WHO),
+    "cards.turn": command("cards.turn", who=WHO, index=st.sampled_from([None, None, 1, 2])),
+    "card.decide": command(
+        "card.decide",
+        action=st.sampled_from(["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]),
+        card=st.sampled_from([None, "9h", "Xx"]),
+        who=WHO,
+        index=INDEX,
+        fault=st.sampled_from([None, "croupier", "banker", "player"]),
+    ),
+    "table.follow": command("table.follow", advice=st.booleans()),
+    "round.confirm": command("round.confirm", winner=st.sampled_from([None, "banker", "tie", "cloth:1,bank"])),
+    "round.void": command("round.void", reason=st.sampled_from(["cards_stuck", "misdeal", "inspector", "ball_out"])),
+    "shoe.start": command("shoe.start", shoe=st.sampled_from(["7", "8", ""])),
+    "shoe.end": command("shoe.end", left=st.sampled_from([None, 100])),
+    "session.close": command("session.close"),
+    "session.open": command("session.open"),
+}
+NEXT = "next card"
+ROUND = st.sampled_from(
+    [NEXT, NEXT, NEXT, NEXT, "hand.draw", "hand.stand", "hand.stand", "cards.turn", "card.decide", "card.decide"]
+)
+ANYTHING = st.sampled_from([NEXT, *COMMAND])
+TROUBLE: st.SearchStrategy[Input] = st.sampled_from(
+    [
+        CardDrawn(at=1.0, card=None, frame="?"),
+        CardDrawn(at=1.0, card="Zz", frame="Zz"),
+        CardCut(at=1.0),
+        ShoeReset(at=1.0),
+        ShoeFault(at=1.0, fault="overdraw", active=True),
+        LinkStale(at=1.0, age=5.0),
+        LinkUp(at=1.0),
+    ]
+)
+
+
+@st.composite
+def evening(draw: st.DrawFn) -> tuple[Play, list[Input]]:
+    """A table, and what happens there: rounds that are mostly played to their end. No card comes twice."""
+    game, decree = draw(st.sampled_from(PAIRS))
+    play = Play(decree, game, **draw(st.fixed_dictionaries({"early_card": st.sampled_from(["ask", "keep"])})))
+    play.open()
+    cards = iter(draw(st.permutations(DECK)))
+    script: list[Input] = []
+
+    def one(kind: str) -> None:
+        card = next(cards, None)
+        if kind != NEXT:
+            script.append(draw(COMMAND[kind]))
+        elif card is not None:
+            script.append(CardDrawn(at=1.0, card=card, exposed=draw(st.integers(0, 19)) == 0, frame=f"card: {card}"))
+
+    first = 2 * (len(play.book.hands) + 1)
+    for _ in range(draw(st.integers(1, 3))):
+        for kind in ["bets.open", "bets.close", *[NEXT] * first]:
+            if draw(st.integers(0, 15)):
+                one(kind)
+        for kind in draw(st.lists(ROUND, max_size=10)):
+            one(kind)
+        if draw(st.integers(0, 3)) == 0:
+            script.append(draw(TROUBLE))
+        for kind in draw(st.lists(ANYTHING, max_size=3)):
+            one(kind)
+        one("cards.turn")
+    return play, script
+
+
+def step(play: Play, given_: Input) -> list[AnyEvent]:
+    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
+    before = play.state
+    try:
+        return play.take(given_)
+    except Rejected:
+        if isinstance(given_, Reading) or play.state != before:
+            raise
+        return []
+
+
+def public(play: Play, said: list[AnyEvent]) -> set[str]:
+    """Every card that is told anywhere: in an event, its frames, or a retained topic."""
+    shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
+    return set(CARD.findall((b"\n".join(map(write, said)) + shown).decode()))
+
+
+@settings(max_examples=200, deadline=None)
+@given(evening())
+def test_nothing_breaks_and_the_state_can_be_written_down_at_any_moment(table: tuple[Play, list[Input]]) -> None:
+    play, script = table
+    for each in script:
+        written = msgspec.json.encode(play.state)
+        assert msgspec.json.decode(written, type=State) == play.state
+        for event in step(play, each):
+            assert read_event(write(event)) == event
+
+
+@settings(max_examples=200, deadline=None)
+@given(evening())
+def test_no_card_is_told_that_nobody_has_laid_open(table: tuple[Play, list[Input]]) -> None:
+    """The cards of a deal stay down until somebody turns, shows or removes one of them."""
+    play, script = table
+    down: set[str] = set()
+    for each in script:
+        if isinstance(each, CardsTurn) or (isinstance(each, CardDecide) and each.action in ("exposed", "remove", "for", "read")):
+            down = set()
+        secret = play.game.confidential(play.state, each)
+        said = step(play, each)
+        down -= {event.card for event in of(said, CardDealt) if event.card is not None and event.index > 2}
+        assert not public(play, said) & down
+        if isinstance(each, CardDrawn) and each.card in DECK:
+            assert secret == (each.card not in {getattr(event, "card", None) for event in said})
+            if secret:
+                down.add(each.card)
+        if play.state.hand is None:
+            down = set()
+
+
+@settings(max_examples=200, deadline=None)
+@given(evening())
+def test_a_result_has_all_its_cards_open_or_a_person_behind_it(table: tuple[Play, list[Input]]) -> None:
+    play, script = table
+    for each in script:
+        before = play.state.hand
+        for result in of(step(play, each), RoundResult):
+            assert isinstance(result.hands, tuple)
+            if not result.hands:
+                assert result.confirmed_by is not None
+                continue
+            assert before is not None
+            for hand in result.hands:
+                if hand.kind in (None, "natural"):
+                    assert len(hand.cards) in (2, 3) or before.overdealt
+            assert {hand.outcome for hand in result.hands if hand.who in play.book.hands} <= {"win", "lose", "tie", None}
+            losers = [hand for hand in result.hands if hand.outcome == "lose"]
+            assert len(play.book.hands) > 1 or len(losers) <= 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(evening())
+def test_a_card_is_in_one_place_and_none_comes_back(table: tuple[Play, list[Input]]) -> None:
+    play, script = table
+    for each in script:
+        now = play.state.shoe
+        step(play, each)
+        if isinstance(each, CardDrawn) and not each.late and play.state.open and now is not None:
+            assert play.state.shoe is not None
+            assert play.state.shoe.drawn == now.drawn + 1
+        hand = play.state.hand
+        if hand is not None:
+            placed = [card for who in play.book.everyone for card in cards_of(hand, who)]
+            assert len(placed) == len([card for card in hand.cards if card.to is not None and card.out is None])

@@ -1,0 +1,334 @@
+"""Baccarat at two cloths: the deal, the two hands against the bank, and its own errors."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import CardDealt, CardExpected, CardRemoved, HandDecided, Irregularity, RoundResult, RoundVoid, ShoeStarted
+from controller.games.chemin_hands import bank_duty
+from controller.games.chemin_state import Card, Coup, Word
+from controller.games.game import Rejected
+from tests.controller.games.chemin_play import Play, at_table, of, only, points, result_of, rules, whats
+
+ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
+every = pytest.mark.parametrize("decree", ALL)
+
+
+def table(decree: str, deal: str = "", **settings: object) -> Play:
+    """A table, and the deal: cloth 1, cloth 2 and bank, twice."""
+    play = at_table(decree, "baccarat-two-cloths", **settings)
+    if deal:
+        play.dealt(deal)
+    return play
+
+
+# The round
+
+
+@rules("ARA02-113 ARA02-114", "BAL05-111", "EUS96-136", "GAL07-101 GAL07-115")
+def test_the_deal_and_the_words_go_from_cloth_to_cloth_and_then_to_the_bank(decree: str) -> None:
+    play = table(decree)
+    said = play.dealt("2h 3c 5h 2d Ks 4s")
+    said += play.draw() + play.cards("2c") + play.draw() + play.cards("4c") + play.stand()
+    dealt = [(event.to, event.index, event.card) for event in of(said, CardDealt)]
+    assert dealt == [
+        *((who, 1, None) for who in ("cloth:1", "cloth:2", "bank")),
+        *((who, 2, None) for who in ("cloth:1", "cloth:2", "bank")),
+        *(("cloth:1", 3, "2c"), ("cloth:2", 3, "4c")),
+    ]
+    assert [event.who for event in of(said, HandDecided)] == ["cloth:1", "cloth:2", "bank"]
+    assert points(play.turn()) == {"cloth:1": (6, "lose"), "cloth:2": (7, "lose"), "bank": (9, "win")}
+
+
+@every
+def test_both_hands_may_speak_before_the_cards_come(decree: str) -> None:
+    play = table(decree, "2h 3c 5h 2d Ks 4s")
+    play.draw()
+    said = play.draw() + play.cards("2c 4c")
+    assert [event.to for event in of(said, CardDealt)] == ["cloth:1", "cloth:2"]
+    assert [event.to for event in of(said, CardExpected)] == ["cloth:2", "bank"]
+
+
+@rules("ARA02-111 ARA02-112", "BAL05-110", "EUS96-131 EUS96-132", "GAL07-099")
+def test_only_new_cards_and_ten_behind_the_cut_card(decree: str) -> None:
+    play = at_table(decree, "baccarat-two-cloths")
+    play.say("shoe.end")
+    said = play.say("shoe.start", shoe="8", new=False, cards=310, backs=(6,), index=True, cut=7)
+    assert only(said, ShoeStarted).cut == 7
+    wrong = {"shoe_count", "cards_backs", "cards_index", "cards_new", "cut_card"}
+    assert {event.what for event in of(said, Irregularity)} == wrong
+    play.say("shoe.end")
+    said = play.say("shoe.start", shoe="9", new=True, cards=312, backs=(3, 3), index=False)
+    assert whats(said) == ["shoe.started"]
+    assert only(said, ShoeStarted).cut == 10
+
+
+@rules("ARA02-086", "BAL05-110", "EUS96-131")
+def test_at_chemin_de_fer_cards_may_be_used_again(decree: str) -> None:
+    play = at_table(decree)
+    play.say("shoe.end")
+    assert whats(play.say("shoe.start", shoe="8", new=False, cards=312, backs=(3, 3), index=False)) == ["shoe.started"]
+    play.say("shoe.end")
+    said = play.say("shoe.start", shoe="9", cards=260, backs=(6,), index=True)
+    assert {event.what for event in of(said, Irregularity)} == {"shoe_count", "cards_backs", "cards_index"}
+
+
+@rules("ARA02-115", "BAL05-122", "EUS96-153", "GAL07-110")
+def test_an_eight_of_two_cards_beats_an_eight_or_nine_of_three(decree: str) -> None:
+    for third, made in (("3c", 8), ("4c", 9)):
+        play = table(decree, "4h 3c 2h 4d 4s 3s")
+        play.turn("cloth:1")
+        play.stand("cloth:2")
+        play.cards(third)
+        assert points(play.turn()) == {"cloth:1": (8, "win"), "cloth:2": (7, "lose"), "bank": (made, None)}
+    play = table(decree, "2h 3c 4h 2d 4s 4d")  # the bank's eight against a nine of three cards
+    play.draw()
+    play.stand()
+    assert points(play.turn())["bank"] == (8, "win")
+
+
+@every
+def test_a_nine_of_two_cards_against_a_nine_of_three(decree: str) -> None:
+    for settings, outcome in (({}, "win"), ({"natural_nine": "ties"}, "tie")):
+        play = table(decree, "5h 3c 2h 4d 4s 3s", **settings)
+        play.turn("cloth:1")
+        play.stand("cloth:2")
+        play.cards("4c")
+        assert points(play.turn())["cloth:1"] == (9, outcome)
+
+
+@every
+def test_who_plays_alone_for_the_bank_is_free(decree: str) -> None:
+    play = table(decree)
+    play.dealt("2h 3c 4h 2d 3s Kd", banco=True)
+    play.stand()
+    play.stand()
+    play.stand()
+    assert not of(play.turn(), Irregularity)
+
+
+SMALL = ["Kh", "Ah", "2h", "3h", "4h", "5h", "6h", "7h"]
+
+
+def duty(decree: str, bank: int, thirds: tuple[int | None, int | None], **facts: bool) -> str:
+    """What the bank must do with so many points against third cards of these values."""
+    book = table(decree).book
+    cards = [Card(card=SMALL[bank], to="bank"), Card(card="Kd", to="bank")]
+    words: dict[str, Word] = {}
+    for who, third in zip(book.hands, thirds, strict=True):
+        cards += [Card(card=f"{third}c", to=who, third=True)] if third is not None else []
+        words[who] = "draw" if third is not None else "stand"
+    return bank_duty(book, Coup(round=1, closed=True, cards=tuple(cards), words=words, **facts), table=False)
+
+
+@rules("ARA02-118", "BAL05-115 BAL05-123", "EUS96-140", "GAL07-121")
+def test_what_the_bank_must_do_against_two_hands(decree: str) -> None:
+    assert duty(decree, 5, (6, 7)) == "O"  # nobody has asked for the table
+    assert duty(decree, 5, (6, 7), table=True) == "T"
+    assert duty(decree, 6, (5, None), table=True) == "P"
+    assert duty(decree, 5, (6, 2), table=True) == "O"  # draw against one, stand against the other
+    assert duty(decree, 5, (6, 2), restored=True) == "O"
+    assert duty(decree, 5, (6, 2), restored=True, bank_fault=True) == "T"
+    assert duty(decree, 6, (6, 2), restored=True, bank_fault=True) == "P"
+    assert duty(decree, 0, (6, 2)) == "T"
+
+
+@rules("ARA02-118")
+def test_against_a_hand_that_lies_down_the_bank_keeps_to_the_table_for_the_other(decree: str) -> None:
+    for third, must in (("9c", True), ("8c", False)):  # three against nine: an optional case
+        play = table(decree, "4h 2c Kh 4d Kd 3s")
+        play.turn("cloth:1")
+        play.draw("cloth:2")
+        play.cards(third)
+        play.stand("bank")
+        assert ("bank_word" in whats(play.turn())) == must
+
+
+# What all errors share with chemin de fer
+
+
+@rules("ARA02-116", "BAL05-107 BAL05-108 BAL05-109", "EUS96-133 EUS96-142 EUS96-143", "GAL07-117")
+def test_early_cards_open_cards_cards_stuck_together_and_cards_on_the_floor(decree: str) -> None:
+    play = table(decree)
+    play.say("bets.open")
+    assert whats(play.cards("9h")) == ["card_before_close"]
+    assert only(play.decide("remove"), CardRemoved).article == play.book.laws["card_before_close"].article
+    play.say("bets.close")
+    play.cards("2h")
+    assert whats(play.cards("3h", exposed=True)) == ["card_exposed", "card.removed"]
+    assert play.state.expected == "cloth:2"
+    assert whats(play.decide("floor", who="cloth:1", index=1)) == ["card_on_floor"]
+    assert only(play.say("round.void", reason="cards_stuck"), RoundVoid).article == play.book.void["cards_stuck"].article
+
+
+# Its own errors
+
+
+@rules("ARA02-117", "BAL05-121", "EUS96-147", "GAL07-119")
+def test_cards_that_fall_into_the_basket_are_null_for_their_cloth(decree: str) -> None:
+    play = table(decree, "2h 3c 5h 2d")
+    play.decide("basket", who="cloth:1", fault="banker")
+    play.cards("4s 2s")
+    play.stand("cloth:2")
+    play.stand("bank")
+    hands = result_of(play.turn())
+    assert hands["cloth:1"] == ((), 0, "void", None)
+    assert hands["cloth:2"][3] == "tie"
+    play = table(decree, "2h 3c 5h 2d")
+    void = only(play.decide("basket", who="bank", fault="banker"), RoundVoid)
+    assert (void.reason, void.article) == ("misdeal", play.book.laws["basket_void"].article)
+
+
+@rules("ARA02-117", "BAL05-121", "EUS96-147", "GAL07-119")
+def test_a_third_card_that_was_seen_is_recovered(decree: str) -> None:
+    play = table(decree, "2h 3c 5h 2d 4s 2s")
+    play.draw()
+    play.cards("3h")
+    assert whats(play.decide("basket", who="cloth:1", index=3, fault="banker")) == ["card_in_basket"]
+    play.stand()
+    play.stand()
+    assert points(play.turn())["cloth:1"] == (7, "tie")
+
+
+@rules("BAL05-121", "EUS96-147", "GAL07-116")
+def test_cards_thrown_away_unshown_count_as_zero(decree: str) -> None:
+    play = table(decree, "2h 3c 5h 5d 4s 2s")
+    play.stand()
+    play.stand()
+    play.decide("basket", who="bank", fault="banker")
+    assert result_of(play.turn()) == {
+        "cloth:1": (("2h", "5d"), 7, None, "win"),
+        "cloth:2": (("3c", "4s"), 7, None, "win"),
+        "bank": ((), 0, "zero", "lose"),
+    }
+    play = table(decree, "2h 3c 5h 5d 4s 2s")
+    play.decide("basket", who="cloth:1", fault="player")
+    play.stand("cloth:2")
+    play.stand("bank")
+    assert points(play.turn()) == {"cloth:1": (0, "lose"), "cloth:2": (7, "tie"), "bank": (7, None)}
+
+
+def test_in_aragon_cards_thrown_away_are_for_the_inspector() -> None:
+    play = table("ARA02", "2h 3c 5h 5d 4s 2s")
+    assert only(play.decide("basket", who="cloth:1", fault="player"), Irregularity).asks == ("card.decide", "round.void")
+
+
+@rules("ARA02-119", "BAL05-123", "EUS96-138", "GAL07-122")
+def test_a_card_that_the_first_cloth_should_have_had_goes_back_to_it(decree: str) -> None:
+    play = table(decree, "2h 2c 5h Ad 2s 2d")
+    play.stand("cloth:1")  # three: it had to draw
+    play.draw("cloth:2")
+    play.cards("5c 9c")  # the second cloth's, and the bank's
+    said = play.turn("cloth:1")
+    assert only(said, Irregularity).what == "restored"
+    assert [(event.to, event.was, event.card) for event in of(said, CardDealt)] == [
+        ("cloth:1", "cloth:2", "5c"),
+        ("cloth:2", "bank", "9c"),
+    ]
+    play.stand("bank")
+    assert points(play.turn()) == {"cloth:1": (8, "win"), "cloth:2": (3, "lose"), "bank": (7, None)}
+
+
+@rules("ARA02-119", "BAL05-123", "GAL07-123")
+def test_a_card_that_the_first_cloth_should_not_have_had_goes_to_the_second_or_to_the_bank(decree: str) -> None:
+    play = table(decree, "2h 2c Kh 4d 2s 2d")
+    play.draw("cloth:1")  # six: it had to stand
+    play.cards("5c")
+    said = play.turn("cloth:1")
+    assert only(said, Irregularity).what == "restored"
+    assert [(event.to, event.card) for event in of(play.draw("cloth:2"), CardDealt)] == [("cloth:2", "5c")]
+    play = table(decree, "2h 2c Kh 4d 5s 2d")
+    play.draw("cloth:1")
+    play.cards("5c")
+    play.turn("cloth:1")
+    said = play.stand("cloth:2")  # the bank has two: it must draw against who stood
+    assert [(event.to, event.card) for event in of(said, CardDealt)] == [("bank", "5c")]
+    play = table(decree, "2h 2c 3h 4d 5s 4s")
+    play.draw("cloth:1")
+    play.cards("5c")
+    play.turn("cloth:1")
+    said = play.stand("cloth:2")  # the bank has seven: it must stand
+    assert [event.card for event in of(said, CardRemoved)] == ["5c"]
+    assert points(play.turn()) == {"cloth:1": (6, "lose"), "cloth:2": (7, "tie"), "bank": (7, None)}
+
+
+@rules("ARA02-119")
+def test_the_same_between_the_second_cloth_and_the_bank(decree: str) -> None:
+    play = table(decree, "2h 2c Kh 4d 2s 2d")
+    play.stand("cloth:1")
+    play.stand("cloth:2")  # four: it had to draw
+    play.cards("5c")  # the bank's
+    said = play.turn("cloth:2")
+    assert [(event.to, event.was) for event in of(said, CardDealt)] == [("cloth:2", "bank")]
+    assert play.state.expected == "bank"
+    play.cards("3c")
+    assert points(play.turn()) == {"cloth:1": (6, "win"), "cloth:2": (9, "win"), "bank": (5, "lose")}
+
+
+@every
+def test_a_card_given_to_a_cloth_that_said_no_is_no_fault_of_the_bankers(decree: str) -> None:
+    play = table(decree, "2h 2c Kh 4d 5s 2d")
+    play.draw("cloth:1")
+    play.cards("5c")
+    said = play.stand("cloth:1")  # it had said no: the call was wrong
+    assert only(said, Irregularity).what == "restored"
+    play.stand("cloth:2")
+    assert "bank" in {event.to for event in of(play.events, CardDealt) if event.card == "5c"}
+
+
+@rules("GAL07-124")
+def test_with_five_the_first_of_two_words_holds(decree: str) -> None:
+    for second, first_cards, word in (("2s", "2h 2c Kh 3d", "draw"), ("2s", "2h 2c Kh 4d", "stand")):
+        play = table(decree, f"{first_cards} {second} 2d")
+        play.draw("cloth:1")
+        told = only(play.stand("cloth:1"), Irregularity)
+        assert (told.what, told.asks, told.law) == ("words_contradict", ("cards.turn", "round.void"), "GAL07-124")
+        play.turn("cloth:1")
+        assert play.state.hand is not None
+        assert play.state.hand.words["cloth:1"] == word
+
+
+@every
+def test_no_with_eight_or_nine_loses_the_right_to_lay_down(decree: str) -> None:
+    play = table(decree, "4h 2c Kh 4d 5s 6d")
+    play.stand("cloth:1")
+    play.stand("cloth:2")
+    play.stand("bank")
+    said = play.turn()
+    assert [event.what for event in of(said, Irregularity)] == ["natural_forgotten"]
+    assert result_of(said)["cloth:1"] == (("4h", "4d"), 8, None, "win")
+
+
+@rules("ARA02-118", "BAL05-123", "GAL07-121")
+def test_both_cards_of_a_cloth_shown_in_the_deal(decree: str) -> None:
+    for fault, must in (("banker", True), ("croupier", False)):
+        play = table(decree, "2h 2c 5h 2d 5s Kd")
+        play.decide("exposed", who="cloth:1", fault=fault)
+        play.draw("cloth:1")
+        play.cards("2s")  # five against two: stand; against who stood: draw
+        play.stand("cloth:2")
+        play.stand("bank")
+        assert ("bank_word" in whats(play.turn())) == must
+
+
+@rules("GAL07-127")
+def test_an_irregular_deal_is_put_right_or_null(decree: str) -> None:
+    play = table(decree, "2h 2c 5h 2d 5s Kd")
+    told = only(play.cards("9c"), Irregularity)
+    assert (told.what, told.law, told.asks) == ("irregular_deal", "GAL07-127", ("card.decide", "round.void"))
+    assert only(play.say("round.void", reason="misdeal"), RoundVoid).law == "GAL07-127"
+    play.dealt("2h 2c 5h 2d 5s Kd")
+    play.cards("9c")
+    play.decide("accept")
+    assert [(event.to, event.card) for event in of(play.draw("cloth:1"), CardDealt)] == [("cloth:1", "9c")]
+    with pytest.raises(Rejected, match="no hand 'player'"):
+        play.stand("player")
+
+
+@every
+def test_what_a_person_says_of_an_unknown_result_is_said_for_each_cloth(decree: str) -> None:
+    play = table(decree, "2h 2c 5h")
+    play.say("session.close")
+    with pytest.raises(Rejected, match="say the winner: cloth:1,cloth:2"):
+        play.say("round.confirm", winner="bank")
+    assert only(play.say("round.confirm", winner="cloth:1,bank"), RoundResult).winner == "cloth:1,bank"
