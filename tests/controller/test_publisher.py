@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from controller.publisher import LONGEST, LONGEST_REFUSED, SHORTEST, SHORTEST_REFUSED, next_pause
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import cast
+
+from controller.configuration import Broker
+from controller.connection import Connection, Message
+from controller.desk import Desk
+from controller.journal import Journal
+from controller.publisher import BACKLOG, LONGEST, LONGEST_REFUSED, SHORTEST, SHORTEST_REFUSED, Publisher, next_pause
+from controller.topics import Topics
+from tests.controller.records import record
 
 
 def pauses(lasted: float, *, in_vain: bool) -> list[float]:
@@ -26,3 +37,38 @@ def test_a_connection_that_was_made_and_lost_at_once_is_no_success() -> None:
 def test_one_that_lasted_is() -> None:
     assert next_pause(LONGEST, LONGEST + 1, in_vain=False) == SHORTEST
     assert next_pause(LONGEST_REFUSED, LONGEST_REFUSED + 1, in_vain=True) == SHORTEST_REFUSED
+
+
+class Slow:
+    """In place of a connection: each portion that is handed over takes long enough for something to happen meanwhile."""
+
+    def __init__(self, meanwhile: Callable[[], None]) -> None:
+        self.topics: list[str] = []
+        self._meanwhile = meanwhile
+
+    async def deliver(self, messages: list[Message]) -> list[str | None]:
+        self.topics += [message.topic for message in messages]
+        self._meanwhile()
+        return [None] * len(messages)
+
+
+async def test_a_display_does_not_wait_for_the_backlog(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        for number in range(1, 301):
+            stored = journal.append(record(number))
+        await stored
+        desk = Desk("pit-1", "b1", Topics("palma"), {})
+        publisher = Publisher(Broker(), "novamas", journal, desk)
+
+        def meanwhile() -> None:
+            if not desk.node:
+                desk.node["health"] = b"now"
+                publisher.wake()
+            elif len(slow.topics) > 600:
+                publisher.end()
+
+        slow = Slow(meanwhile)
+        await publisher._publish(cast("Connection", slow), journal.head())
+        shown = slow.topics.index("novamas/v1/palma/node/pit-1/health")
+        assert shown == BACKLOG  # after the first portion
+        assert slow.topics.count("novamas/v1/palma/t1/event") == 600

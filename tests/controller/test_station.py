@@ -19,6 +19,7 @@ from controller.games.games import make_game
 from controller.health import Physician
 from controller.journal import Journal
 from controller.notation import read_event
+from controller.orders import Recall
 from controller.publisher import Publisher
 from controller.station import Station
 from controller.table import Table
@@ -110,3 +111,17 @@ async def test_a_command_that_the_journal_cannot_take_is_refused(tmp_path: Path)
         made.halt(None)
         assert b'"status":"fault"' not in (made.retained["state"] or b"")
         await made.follow(session())
+
+
+async def test_a_gap_is_recalled_page_by_page(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = station(journal)
+        made.take([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(10)])
+        await made.idle()
+        pages, after = [], 2
+        while page := made.recall(Recall(boot="b1", after=after, to=9, limit=3)):
+            pages.append([event.seq for event in page])
+            after = page[-1].seq
+            assert all(event.historical for event in page)
+        assert pages == [[3, 4, 5], [6, 7, 8], [9]]
+        assert made.recall(Recall(boot="another", after=0)) == ()
