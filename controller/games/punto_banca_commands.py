@@ -118,7 +118,12 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     now = shoe.put_in(turn.book.shoe, turn.settings, given)
     fresh = given.shoe not in (turn.state.past or ((),))[-1]
     turn.change(
-        shoe=now, past=shoe.assign(turn.state.past, given.shoe), burn=None if now.continuous else Burn(), adrift=False, reset=False
+        shoe=now,
+        past=shoe.assign(turn.state.past, given.shoe),
+        burn=None if now.continuous else Burn(),
+        adrift=False,
+        unseen=False,
+        reset=False,
     )
     turn.clear_alert("shoe_missing")
     turn.say(shoe.started(now, given, turn.book.announcements.get("shoe")))
@@ -147,7 +152,7 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
         turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
     if not now.over:
         turn.say(shoe.ended(now, "reset" if turn.state.reset else "person", left))
-    turn.change(shoe=None, burn=None, queue=(), carried=(), reset=False, adrift=False)
+    turn.change(shoe=None, burn=None, queue=(), carried=(), reset=False, adrift=False, unseen=False)
     turn.expect()
 
 

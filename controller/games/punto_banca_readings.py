@@ -178,16 +178,26 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
         if hand is not None and (hand.closed or count(hand) or by_shoe) and not is_complete(hand, turn.book.third):
             turn.change_hand(gap=True, before_gap=hand.before_gap if hand.gap else count(hand))
         elif hand is None and by_shoe:
-            turn.change(adrift=True)
+            turn.change(adrift=True, unseen=state.unseen or not state.adrift)
     turn.expect()
 
 
 def _found(turn: Turn, given: CardDrawn) -> bool:
     """At a table without keys: whether the shoe itself says that this is the first card of a round."""
     if turn.settings.rounds == "shoe" and (given.to, given.index) == ("player", 1):
-        turn.change(adrift=False)
+        turn.change(adrift=False, unseen=False)
         return True
+    if turn.state.unseen:
+        lost(turn)
     return False
+
+
+def lost(turn: Turn, cards: tuple[Card, ...] = ()) -> None:
+    """A round that nobody saw begin: it is counted, and its result is for a person to say."""
+    number = turn.state.round + 1
+    turn.change(round=number, adrift=True, unseen=False)
+    turn.record(Entry(round=number, kind="unresolved", cards=cards))
+    turn.say(RoundUnresolved(round=number, why="silence", candidate=None))
 
 
 def _hidden(turn: Turn, given: CardDrawn) -> bool:
@@ -216,13 +226,10 @@ def _late(turn: Turn, given: CardDrawn) -> None:
     elif hand is not None:
         turn.unresolved(hand, "silence", (card,))
         turn.change(adrift=True)
-    elif state.adrift and last is not None and last.kind == "unresolved" and last.round == state.round:
+    elif state.adrift and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
         turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))
     elif turn.settings.rounds == "shoe":
-        number = state.round + 1
-        turn.change(round=number, adrift=True)
-        turn.record(Entry(round=number, kind="unresolved", cards=(card,)))
-        turn.say(RoundUnresolved(round=number, why="silence", candidate=None))
+        lost(turn, (card,))
     elif not state.adrift:
         turn.change(adrift=True)
         turn.irregular("card_out_of_round", detail="known only after a silence")
@@ -276,7 +283,10 @@ def take_verdict(turn: Turn, given: ShoeResult) -> None:
     hand = turn.state.hand
     if not turn.state.open or given.late:
         return
-    if hand is None:
+    if hand is None and turn.state.unseen:
+        lost(turn)
+        turn.change(adrift=False)
+    elif hand is None:
         _compare(turn, given)
         turn.change(adrift=False)
     elif count(hand) < 4 or (given.forced and given.winner is None):

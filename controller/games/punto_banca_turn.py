@@ -69,7 +69,7 @@ class Turn:
     def open_bets(self, by: str | None = None) -> None:
         """Bets are open for the next round."""
         number = self.state.round + 1
-        self.change(round=number, hand=Coup(round=number), adrift=False)
+        self.change(round=number, hand=Coup(round=number), adrift=False, unseen=False)
         self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:

@@ -175,17 +175,25 @@ def test_without_keys_the_next_round_must_be_found() -> None:
     play = table(rounds="shoe", turn="when_complete")
     play.cards("Kc Qd 7h 6s")
     play.gap()
-    assert play.cards("2c 3c") == []
+    assert only(play.cards("2c 3c"), RoundUnresolved).round == 2  # of a round that began in the silence
     assert play.game.show(play.state)["asks"] == ["bets.open"]
-    assert only(play.cards("Kc", to="player", index=1), RoundOpened).round == 2
+    assert only(play.cards("Kc", to="player", index=1), RoundOpened).round == 3
     play.cards("Qd 7h 6s")
     play.gap()
-    play.verdict("player")  # the shoe has ended a round that we did not see
-    assert only(play.cards("Kc"), RoundOpened).round == 3
+    assert only(play.verdict("player"), RoundUnresolved).round == 4  # the shoe has ended a round that we did not see
+    assert only(play.cards("Kc"), RoundOpened).round == 5
     play.cards("Qd 7h 6s")
     play.gap()
     play.say("bets.open")
-    assert only(play.cards("Kc Qd 7h 6s"), RoundResult).round == 4
+    assert only(play.cards("Kc Qd 7h 6s"), RoundResult).round == 6
+
+
+def test_a_silence_between_rounds_that_hid_nothing() -> None:
+    play = table(rounds="shoe", turn="when_complete")
+    play.cards("Kc Qd 7h 6s")
+    play.gap()
+    said = play.cards("Kc", to="player", index=1)
+    assert (only(said, RoundOpened).round, events_of(said, RoundUnresolved)) == (2, [])
 
 
 def test_several_unresolved_rounds_must_be_named() -> None:
