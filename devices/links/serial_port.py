@@ -23,6 +23,8 @@ from devices.links.link import WRITE_TIMEOUT, Address, Link, LinkFailed, WriteTi
 
 BY_ID = Path("/dev/serial/by-id")
 CHUNK = 4096
+PSEUDO_TERMINALS = range(136, 144)
+"""Major numbers (Linux, Documentation/admin-guide/devices.txt)."""
 
 GONE = "the port is gone: unplugged, or its adapter was reset"
 
@@ -80,6 +82,11 @@ def prepare(port: serial.SerialBase, settings: Settings) -> None:
     port.rts = settings.rts == "on"
 
 
+def pseudo(fd: int) -> bool:
+    """Whether this is a pseudo-terminal. Unlike a port, it keeps ``TIOCEXCL`` when a program that set it is killed, for ever."""
+    return os.major(os.fstat(fd).st_rdev) in PSEUDO_TERMINALS
+
+
 class SerialLink:
     """An open port. Locked two ways: by ``flock``, which pyserial's users see, and by ``TIOCEXCL``, which all others do."""
 
@@ -96,8 +103,9 @@ class SerialLink:
         except (serial.SerialException, termios.error, OSError, ValueError) as error:
             raise LinkFailed(_why_not_opened(path, error)) from error
         self._fd: int = self._port.fileno()
-        with suppress(OSError):
-            fcntl.ioctl(self._fd, termios.TIOCEXCL)
+        if not pseudo(self._fd):
+            with suppress(OSError):
+                fcntl.ioctl(self._fd, termios.TIOCEXCL)
         with suppress(OSError, ValueError, NotImplementedError):  # an adapter without that setting is as good
             self._port.set_low_latency_mode(True)
         self._poll = select.poll()

@@ -92,7 +92,8 @@ def test_a_port_held_by_another_program_is_said_so(pty: Pty) -> None:
     open_link(pty.url).close()
 
 
-def test_a_port_is_closed_to_programs_that_ask_for_no_lock(pty: Pty) -> None:
+def test_a_port_is_closed_to_programs_that_ask_for_no_lock(pty: Pty, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serial_port, "pseudo", lambda _: False)  # the only port that we have
     link = open_link(pty.url)
     fd = os.open(pty.path, os.O_RDWR | os.O_NOCTTY) if os.geteuid() == 0 else None  # TIOCEXCL does not hold root back
     if fd is None:
@@ -105,6 +106,18 @@ def test_a_port_is_closed_to_programs_that_ask_for_no_lock(pty: Pty) -> None:
     if fd is not None:
         assert fcntl.ioctl(fd, 0x80045440, b"\0\0\0\0") == b"\0\0\0\0"
         os.close(fd)
+
+
+def test_a_pseudo_terminal_stays_open_to_us_after_we_were_killed(pty: Pty) -> None:
+    opens = "import sys; from devices.links import open_link; link = open_link(sys.argv[1]); print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", opens, pty.url], stdin=-1, stdout=-1) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        other.kill()
+    fd = os.open(pty.path, os.O_RDWR | os.O_NOCTTY)
+    assert fcntl.ioctl(fd, 0x80045440, b"\1\1\1\1") == b"\0\0\0\0"  # TIOCGEXCL: root may open it in any case
+    os.close(fd)
+    open_link(pty.url).close()
 
 
 def test_a_missing_port_tells_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
