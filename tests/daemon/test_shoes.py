@@ -1,0 +1,116 @@
+"""``novamas run`` with a simulated shoe on a pseudo-terminal: coups from the wire to a subscriber."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import command
+from tests.daemon.process import Daemon, configuration
+
+TABLE = "novamas-sim/v1/palma/b1"
+SPEED = 20
+BURN = "2h,Kc,Kd"
+COUPS = "9h,2c,Kd,3s", "2h,Tc,3d,3s,7h,4h", "Kh,Qc,Jd,Ts,Ah,Ac"
+WINNERS = ["player", "banker", None]
+"""None: a tie."""
+
+Play = Callable[..., Subscriber]
+
+
+class Shoe:
+    """The simulator as a program, its power still off."""
+
+    def __init__(self, link: Path, protocol: str, *words: str) -> None:
+        command = [sys.executable, "-m", "simulators", "shoe", "--protocol", protocol, "--link", str(link), "--wait"]
+        cards = ",".join((BURN, *COUPS))
+        pace = ["--cards", cards, "--speed", str(SPEED), "--games-per-hour", "3600"]
+        self._program = subprocess.Popen([*command, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._program.stdout is not None
+        assert json.loads(self._program.stdout.readline())["port"] == str(link)
+
+    def start(self) -> None:
+        assert self._program.stdin is not None
+        self._program.stdin.write(b"start\n")
+        self._program.stdin.flush()
+
+    def close(self) -> None:
+        self._program.kill()
+        self._program.communicate()
+
+
+@pytest.fixture
+def play(
+    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+) -> Play:
+    """``play(protocol, *words)``: a small table without keys, cards face up, that deals from the shoe; gives who hears it."""
+
+    def begin(protocol: str, *words: str) -> Subscriber:
+        shoe = Shoe(tmp_path / "shoe", protocol, *words)
+        ending.callback(shoe.close)
+        heard = subscribe(mosquitto.port)
+        baud = {"angel-eye": 4800, "bee-tek": 9600}[protocol]
+        table = f"""
+[[table]]
+id = "b1"
+game = "punto-banca"
+decree = "GAL07"
+simulated = true
+speed = {SPEED}
+settings = {{ table = "mini", rounds = "shoe", dealt = "face_up", third_card = "face_up", turn = "when_complete" }}
+
+[[table.device]]
+id = "shoe"
+driver = "{protocol}"
+link = "serial://{tmp_path / "shoe"}?baud={baud}"
+options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a hurried hand needs
+"""
+        made = daemon(configuration(mosquitto.port, table))
+        made.start()
+        until("the table", lambda: heard.latest(f"{TABLE}/state"), made.log)
+        assert command(heard, "session.open", TABLE)["ok"]
+        assert command(heard, "shoe.start", TABLE, shoe="S1")["ok"]
+        shoe.start()
+        return heard
+
+    return begin
+
+
+def until_said(heard: Subscriber, kind: str, count: int) -> list[dict[str, Any]]:
+    def enough() -> list[dict[str, Any]]:
+        return heard.events(kind)[:count] if len(heard.events(kind)) >= count else []
+
+    found: list[dict[str, Any]] = until(f"{count} of {kind}", enough, lambda: "\n".join(map(str, heard.events())))
+    return found
+
+
+@pytest.mark.parametrize("protocol", ["angel-eye", "bee-tek"])
+def test_coups_from_the_wire_to_a_subscriber(play: Play, protocol: str) -> None:
+    heard = play(protocol)
+    results = until_said(heard, "round.result", 3)
+    assert [result["winner"] for result in results] == WINNERS
+    assert [event["count"] for event in heard.events("cards.burned")] == [2]
+    dealt = [event["card"] for event in heard.events("card.dealt") if event["to"] in ("player", "banker")]
+    assert dealt[:16] == ",".join(COUPS).split(",")
+    assert [event["what"] for event in heard.events("irregularity") if event["round"] <= 3] == []
+
+
+def test_a_lost_report_leaves_its_coup_to_a_person(play: Play) -> None:
+    heard = play("angel-eye", "--fault", "14.9:lost_report")
+    assert [result["winner"] for result in until_said(heard, "round.result", 2)] == WINNERS[1:]
+    assert [(event["round"], event["why"]) for event in heard.events("round.unresolved")] == [(1, "silence")]
+
+
+def test_an_unread_card_stops_the_table_and_asks(play: Play) -> None:
+    heard = play("bee-tek", "--fault", "14.9:unread")
+    asked = next(event for event in until_said(heard, "irregularity", 1) if event["what"] == "card_unread")
+    assert "card.decide" in asked["asks"]
+    assert heard.events("round.result") == []
