@@ -192,7 +192,12 @@ def read(kind: type[_Kind], given: object, at: places.Path, notes: Notes) -> _Ki
         notes = []  # one mistake, not one for each key
     notes += [((*at, key), _unknown(key, list(known))) for key in given if key not in known]
     notes += [(at, f"the key `{key}` is missing") for key, field in known.items() if field.required and key not in given]
-    return kind(**{field.name: _value(field, given, (*at, key), notes) for key, field in known.items()})
+    values = {field.name: _value(field, given, (*at, key), notes) for key, field in known.items()}
+    try:
+        return kind(**values)
+    except ValueError as error:  # values that do not go together
+        notes.append((at, str(error)))
+        return kind(**{field.name: _value(field, {}, (*at, key), []) for key, field in known.items()})
 
 
 def _value(field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.Path, notes: Notes) -> Any:

@@ -135,6 +135,9 @@ def _device(at: Path, device: Device) -> Flaws:
     except KeyError as error:
         yield (*at, "driver"), _words(error)
         return
+    scheme = device.link.partition("://")[0]
+    if scheme != "replay" and (scheme == "usb") != (known.scheme == "usb"):
+        yield (*at, "link"), f"the driver {device.driver} reads a {known.scheme}:// device"
     notes: Notes = []
     read(known.options, device.options, (*at, "options"), notes)
     yield from notes

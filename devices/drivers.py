@@ -8,6 +8,8 @@ from devices.codec import Driver, Registry
 
 DRIVERS: Registry = {
     "angel-eye": "devices.shoe.angel_eye:DRIVER",
+    "barcode-hid": "devices.shoe.barcode:HID",
+    "barcode-serial": "devices.shoe.barcode:SERIAL",
     "bee-tek": "devices.shoe.bee_tek:DRIVER",
     "cammegh-ss2": "devices.wheel.cammegh_ss2:DRIVER",
 }

@@ -9,6 +9,7 @@ import msgspec
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
 from devices.links.ports import Port, ports
+from devices.links.usb_devices import HidDevice, hid_devices
 
 HELP = "list what is plugged in, and the drivers there are"
 
@@ -19,9 +20,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print ports, then drivers."""
-    found, known = ports(), [driver(name) for name in sorted(DRIVERS)]
-    lines = _json(found, known) if arguments.json else _text(found, known)
+    """Print ports, USB devices that may be readers, then drivers."""
+    found, readers, known = ports(), hid_devices(), [driver(name) for name in sorted(DRIVERS)]
+    lines = _json(found, readers, known) if arguments.json else _text(found, readers, known)
     print("\n".join(lines))
     return 0
 
@@ -31,19 +32,26 @@ def link(port: Port, driver: Driver) -> str:
     return f"serial://{port.name}?{driver.line}"
 
 
-def _json(found: list[Port], known: list[Driver]) -> list[str]:
+def of_scheme(known: list[Driver], scheme: str) -> list[Driver]:
+    """The drivers of what is plugged in that way."""
+    return [driver for driver in known if driver.scheme == scheme]
+
+
+def _json(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> list[str]:
+    serial, usb = of_scheme(known, "serial"), of_scheme(known, "usb")
     rows: list[dict[str, object]] = [
-        {"type": "port", **msgspec.to_builtins(port), "links": {driver.name: link(port, driver) for driver in known}}
+        {"type": "port", **msgspec.to_builtins(port), "links": {driver.name: link(port, driver) for driver in serial}}
         for port in found
     ]
     rows += [
-        {"type": "driver", **{key: getattr(driver, key) for key in ("name", "kind", "title", "evidence", "line", "commands")}}
-        for driver in known
+        {"type": "usb", **msgspec.to_builtins(reader), "links": {driver.name: reader.links for driver in usb}} for reader in readers
     ]
+    facts = ("name", "kind", "title", "evidence", "scheme", "line", "commands")
+    rows += [{"type": "driver", **{key: getattr(driver, key) for key in facts}} for driver in known]
     return [msgspec.json.encode(row).decode() for row in rows]
 
 
-def _text(found: list[Port], known: list[Driver]) -> list[str]:
+def _text(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> list[str]:
     lines = ["Serial ports" if found else "No serial port is plugged in."]
     for port in found:
         lines += [f"  {port.name}"]
@@ -52,7 +60,15 @@ def _text(found: list[Port], known: list[Driver]) -> list[str]:
             told = ", ".join(filter(None, (port.manufacturer, port.product, port.serial_number)))
             lines += [f"    usb      {port.usb} {told}"]
         lines += [f"    held by  {', '.join(f'{holder.name} (pid {holder.pid})' for holder in port.holders) or 'nobody'}"]
-        lines += [f"    link     {link(port, driver)}  for {driver.name}" for driver in known]
+        lines += [f"    link     {link(port, driver)}  for {driver.name}" for driver in of_scheme(known, "serial")]
+    lines += ["USB devices that may be card readers, or keyboards"] if readers else []
+    for reader in readers:
+        told = ", ".join(filter(None, (reader.manufacturer, reader.product, reader.serial_number)))
+        lines += [f"  {reader.usb} {told}", f"    at       {reader.location}"]
+        lines += [f"    link     {address}  for {driver.name}" for driver in of_scheme(known, "usb") for address in reader.links]
     lines += ["Drivers"]
-    lines += [f"  {driver.name:<16}{driver.kind:<10}{driver.title} ({driver.evidence}; {driver.line})" for driver in known]
+    lines += [
+        f"  {driver.name:<16}{driver.kind:<10}{driver.title} ({driver.evidence}; {driver.line or driver.scheme})"
+        for driver in known
+    ]
     return lines

@@ -163,7 +163,7 @@ def find(wanted: Wanted) -> Any:
     """The one device that is meant. Raises :class:`LinkFailed` where there is none, or more than one."""
     bus = library()
     if bus is None:
-        raise LinkFailed(f"{wanted}: no libusb is here; install libusb-1.0-0")
+        raise LinkFailed(f"{wanted}: libusb is missing or may not look at the bus: install libusb-1.0-0, see docs/systemd.md")
     equal = list(usb.core.find(find_all=True, backend=bus, idVendor=wanted.vendor, idProduct=wanted.product))
     found = [device for device in equal if not wanted.name or wanted.name in (place(device), serial_number(device))]
     for device in equal:

@@ -10,6 +10,7 @@ Only ``card.drawn`` shows what was scanned: the card may lie face down.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Annotated, Literal
 
 import msgspec
@@ -63,6 +64,7 @@ class Barcode:
         self._cut: tuple[float, int] | None = None  # half a code that a closed link left: when it is told, and its bytes
         self._last: tuple[str, float] | None = None  # the last code, and when it came
         self._fault: ShoeFaultName | None = None
+        self._gap = -inf  # when a gap was told, and no code came whole since
 
     @property
     def deadline(self) -> float | None:
@@ -105,6 +107,7 @@ class Barcode:
         if scan.code is None:
             self._lose(len(scan.bytes), now, out)
             return
+        self._gap = -inf
         card = self._cards.get(scan.code)
         if card is None and scan.code != self._noread:
             self.counters.unknown += 1
@@ -120,10 +123,12 @@ class Barcode:
             out.append(CardDrawn(at=now, device=self._device, frame=evidence, card=card, unsure=again, late=late))
 
     def _lose(self, size: int, now: float, out: list[AnyReading]) -> None:
-        """The bytes are not shown: they may be those of a card that lies face down."""
+        """The bytes are not shown: they may be those of a card that lies face down. A flood of them is a gap in each second."""
         self.counters.damaged += 1
         out.append(LinkGarbage(at=now, device=self._device, bytes=size))
-        out.append(LinkGap(at=now, device=self._device, lost=1))
+        if now - self._gap >= CODE_TAKES:
+            self._gap = now
+            out.append(LinkGap(at=now, device=self._device, lost=1))
 
     def _be(self, fault: ShoeFaultName | None, now: float, out: list[AnyReading]) -> None:
         """A code that is read ends the fault: the next card is known again."""

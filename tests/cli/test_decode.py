@@ -44,7 +44,7 @@ def test_what_is_no_recording_fails(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nobody"], "no driver 'nobody'; there are: cammegh-ss2"),
+        (["nobody"], "no driver 'nobody'; there are: "),
         (["cammegh-ss2"], "lost.rec: No such file"),
         (["cammegh-ss2", "--option", "pockets"], "'pockets': expected KEY=VALUE"),
         (["cammegh-ss2", "--option", "pocket=38"], "option pocket: unknown key; is `pockets` meant?"),

@@ -13,6 +13,7 @@ from controller.cli.devices import _json, _text
 from devices.drivers import DRIVERS, driver
 from devices.links import check_link
 from devices.links.ports import Holder, Port, holders, names
+from devices.links.usb_devices import hid_devices
 
 PORT = Port(
     name="/dev/serial/by-id/usb-FTDI-if00",
@@ -29,19 +30,60 @@ def test_every_driver_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["name"] for row in told if row["type"] == "driver"] == sorted(DRIVERS)
     assert main(["devices"]) == 0
-    assert all(name in capsys.readouterr().out for name in DRIVERS)
+    shown = capsys.readouterr().out
+    assert [name for name in DRIVERS if name not in shown] == []
 
 
 def test_a_port_is_told_with_the_address_to_write() -> None:
     known = [driver(name) for name in DRIVERS]
-    [row, *_] = [json.loads(line) for line in _json([PORT], known)]
+    [row, *_] = [json.loads(line) for line in _json([PORT], [], known)]
     assert row["usb"] == "0403:6001"
     assert row["holders"] == [{"pid": 7, "name": "minicom"}]
-    assert set(row["links"]) == set(DRIVERS)
-    assert [check_link(link) for link in row["links"].values()] == [None] * len(DRIVERS)
-    text = "\n".join(_text([PORT], known))
+    assert set(row["links"]) == {found.name for found in known if found.scheme == "serial"}
+    assert [link for link in row["links"].values() if check_link(link)] == []
+    text = "\n".join(_text([PORT], [], known))
     assert "held by  minicom (pid 7)" in text
     assert "serial:///dev/serial/by-id/usb-FTDI-if00?baud=9600  for cammegh-ss2" in text
+
+
+def plug(folder: Path, place: str, interfaces: str, **facts: str) -> None:
+    """A USB device as the system shows it; each interface by its class and protocol."""
+    for name, value in facts.items():
+        (folder / place).mkdir(exist_ok=True)
+        (folder / place / name).write_text(f"{value}\n")
+    for number, (kind, protocol) in enumerate(pair.split("/") for pair in interfaces.split()):
+        interface = folder / f"{place}:1.{number}"
+        interface.mkdir()
+        (interface / "bInterfaceNumber").write_text(f"{number:02x}\n")
+        (interface / "bInterfaceClass").write_text(f"{kind}\n")
+        (interface / "bInterfaceProtocol").write_text(f"{protocol}\n")
+
+
+def test_usb_readers_are_listed_and_nothing_else(tmp_path: Path) -> None:
+    plug(tmp_path, "1-1", "09/00", idVendor="1d6b", idProduct="0002")
+    plug(tmp_path, "1-1.2", "03/01", idVendor="0c2e", idProduct="0b61", serial="17 A", product="Scanner", manufacturer="Acme")
+    plug(tmp_path, "1-1.3", "03/01 03/00 08/50", idVendor="0c2e", idProduct="0b61")
+    plug(tmp_path, "2-1", "03/02", idVendor="046d", idProduct="c077", product="Mouse")
+    plug(tmp_path, "2-2", "03/00", idVendor="05e0", idProduct="1300", serial="same")
+    plug(tmp_path, "2-3", "03/00", idVendor="05e0", idProduct="1300", serial="same")
+    readers = hid_devices(tmp_path)
+    assert [(reader.location, reader.links) for reader in readers] == [
+        ("1-1.2", ("usb://0c2e:0b61/17%20A",)),
+        ("1-1.3", ("usb://0c2e:0b61/1-1.3?interface=0", "usb://0c2e:0b61/1-1.3?interface=1")),
+        ("2-2", ("usb://05e0:1300/2-2",)),
+        ("2-3", ("usb://05e0:1300/2-3",)),
+    ]
+    assert [link for reader in readers for link in reader.links if check_link(link)] == []
+    known = [driver(name) for name in DRIVERS]
+    row = json.loads(_json([], readers, known)[0])
+    assert (row["type"], row["usb"], row["links"]) == ("usb", "0c2e:0b61", {"barcode-hid": ["usb://0c2e:0b61/17%20A"]})
+    text = "\n".join(_text([], readers, known))
+    assert "0c2e:0b61 Acme, Scanner, 17 A" in text
+    assert "usb://0c2e:0b61/1-1.3?interface=1  for barcode-hid" in text
+
+
+def test_a_machine_without_usb_has_no_readers(tmp_path: Path) -> None:
+    assert hid_devices(tmp_path / "none") == []
 
 
 def test_names_lead_to_the_node_best_first(tmp_path: Path) -> None:

@@ -84,6 +84,12 @@ def test_the_sample_is_sound() -> None:
             "line 11: table[0].device[0].options.pocket: unknown key; is `pockets`",
         ),
         ('id = "wheel"', 'id = "wheel"\noptions.pockets = 36', "line 11: table[0].device[0].options.pockets"),
+        (
+            'id = "wheel"',
+            'id = "wheel"\noptions.poll = 0.05',
+            "line 11: table[0].device[0].options: poll: the wheel is asked at most",
+        ),
+        ("tcp://127.0.0.1:4001", "usb://0c2e:0b61", "line 12: table[0].device[0].link: the driver cammegh-ss2 reads a serial://"),
         ('id = "wheel"', 'id = "wheel"\nstale_after = nan', "line 11: table[0].device[0].stale_after: expected seconds"),
         ("127.0.0.1:1883", "0.0.0.0:1883", "line 4: broker.url: the embedded broker listens on 127.0.0.1 only"),
         ("embedded://127.0.0.1:1883", "http://broker", "line 4: broker.url: expected mqtt://"),

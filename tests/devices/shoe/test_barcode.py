@@ -1,0 +1,361 @@
+"""Barcode scanners: what a code means, what is never guessed, and bytes as lines and devices really bring them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devices.codec import Codec
+from devices.drivers import driver
+from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkGarbage, LinkLate, LinkUnintelligible, ShoeFault
+from devices.shoe.barcode_cards import PACK, STANDARD
+from devices.shoe.barcode_frames import LAYOUT
+from devices.watch import Watch
+from simulators.shoe.barcode import UP, code, keys, reports
+
+CARDS = sorted(PACK)
+cards = st.sampled_from(CARDS)
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "serial": ("barcode-serial", {}),
+    "keyboard": ("barcode-hid", {}),
+    "pos": ("barcode-hid", {"reports": "pos"}),
+}
+
+
+def make(kind: str, **options: Any) -> Codec:
+    name, fixed = KINDS[kind]
+    found = driver(name)
+    return found.make("shoe", msgspec.convert({**fixed, **options}, found.options))
+
+
+def said(kind: str, text: str) -> bytes:
+    """A code as such a scanner says it."""
+    return {
+        "serial": lambda: f"{text}\r\n".encode(),
+        "keyboard": lambda: b"".join(keys(text)),
+        "pos": lambda: b"".join(reports(text)),
+    }[kind]()
+
+
+def key(*usages: int, shift: bool = False, modifiers: int = 0, reserved: int = 0) -> bytes:
+    return bytes((modifiers or 2 * shift, reserved, *usages)).ljust(8, b"\0")
+
+
+def drawn(readings: list[AnyReading]) -> list[str | None]:
+    return [reading.card for reading in readings if isinstance(reading, CardDrawn)]
+
+
+def kinds(readings: list[AnyReading]) -> list[type[AnyReading]]:
+    return [type(reading) for reading in readings]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+class TestEveryScanner:
+    @pytest.mark.parametrize("card", CARDS)
+    def test_every_card_is_read(self, kind: str, card: str) -> None:
+        scanner = make(kind)
+        [reading] = scanner.feed(said(kind, code(card)), 1.0)
+        assert isinstance(reading, CardDrawn)
+        assert (reading.card, reading.unsure, reading.late, reading.to) == (card, False, False, None)
+        assert (scanner.counters.damaged, scanner.counters.unknown) == (0, 0)
+
+    def test_an_equal_code_right_after_another_is_for_a_person(self, kind: str) -> None:
+        scanner = make(kind)
+        readings = [
+            *scanner.feed(said(kind, "S1"), 1.0),
+            *scanner.feed(said(kind, "S1"), 1.9),
+            *scanner.feed(said(kind, "S1"), 2.9),
+        ]
+        assert drawn(readings) == ["As", "As", "As"]
+        assert [reading.unsure for reading in readings if isinstance(reading, CardDrawn)] == [False, True, False]
+
+    def test_another_card_between_two_equal_ones_makes_both_sure(self, kind: str) -> None:
+        scanner = make(kind)
+        readings = [reading for text in ("S1", "H1", "S1") for reading in scanner.feed(said(kind, text), 1.0)]
+        assert [reading.unsure for reading in readings if isinstance(reading, CardDrawn)] == [False, False, False]
+
+    def test_how_long_an_equal_code_is_doubted_is_for_the_site(self, kind: str) -> None:
+        scanner = make(kind, repeat=0, min_draw=0)
+        readings = scanner.feed(said(kind, "S1") * 2, 1.0)
+        assert [(reading.card, reading.unsure) for reading in readings if isinstance(reading, CardDrawn)] == [("As", False)] * 2
+
+    def test_an_unknown_code_is_a_card_that_nobody_knows(self, kind: str) -> None:
+        scanner = make(kind)
+        fault, card = scanner.feed(said(kind, "X99"), 1.0)
+        assert fault == ShoeFault(at=1.0, device="shoe", fault="card_code", active=True)
+        assert isinstance(card, CardDrawn)
+        assert card.card is None
+        assert scanner.counters.unknown == 1
+        ended, known = scanner.feed(said(kind, "S1"), 3.0)
+        assert ended == ShoeFault(at=3.0, device="shoe", fault="card_code", active=False)
+        assert drawn([known]) == ["As"]
+
+    def test_the_message_that_it_could_not_read_is_a_card_that_nobody_knows(self, kind: str) -> None:
+        scanner = make(kind, noread="NR")
+        fault, card = scanner.feed(said(kind, "NR"), 1.0)
+        assert fault == ShoeFault(at=1.0, device="shoe", fault="unread", active=True)
+        assert drawn([card]) == [None]
+        assert drawn(scanner.feed(said(kind, "NR"), 5.0)) == [None]
+        assert scanner.counters.unknown == 0
+        assert kinds(scanner.feed(said(kind, "NOREAD"), 9.0)) == [ShoeFault, ShoeFault, CardDrawn]
+
+    def test_the_table_of_the_site_is_the_only_one(self, kind: str) -> None:
+        table = {f"{number:03}": card for number, card in enumerate(CARDS)} | {"900": "cut", "017 B": "As"}
+        scanner = make(kind, cards=table)
+        readings = [
+            *scanner.feed(said(kind, "017 B"), 1.0),
+            *scanner.feed(said(kind, "900"), 2.0),
+            *scanner.feed(said(kind, "S1"), 3.0),
+        ]
+        assert kinds(readings) == [CardDrawn, CardCut, ShoeFault, CardDrawn]
+        assert drawn(readings) == ["As", None]
+
+    def test_what_came_in_a_burst_is_late(self, kind: str) -> None:
+        scanner = make(kind)
+        readings = scanner.feed(said(kind, "S1") + said(kind, "H2") + said(kind, "C3"), 10.0)
+        assert [reading.late for reading in readings if isinstance(reading, CardDrawn)] == [False, True, True]
+        assert scanner.deadline == pytest.approx(10.2)
+        assert scanner.feed(b"", 10.3) == [LinkLate(at=10.3, device="shoe", frames=2, silence=0.0)]
+
+    def test_half_a_code_is_told_and_never_completed(self, kind: str) -> None:
+        begun = {"serial": b"H1", "keyboard": key(0x0B, shift=True) + UP, "pos": bytes(10)}[kind]
+        scanner = make(kind)
+        assert scanner.feed(begun, 1.0) == []
+        assert scanner.deadline == 2.0
+        assert scanner.feed(b"", 2.0) == [
+            LinkGarbage(at=2.0, device="shoe", bytes=len(begun)),
+            LinkGap(at=2.0, device="shoe", lost=1),
+        ]
+        assert scanner.deadline is None
+        assert drawn(scanner.feed(said(kind, "S1"), 3.0)) == ["As"]
+
+    def test_half_a_code_before_the_unplugging_is_told_once(self, kind: str) -> None:
+        begun = {"serial": b"H1", "keyboard": key(0x0B, shift=True), "pos": bytes(10)}[kind]
+        scanner = make(kind)
+        scanner.feed(begun, 1.0)
+        scanner.reconnected(1.5)
+        assert scanner.deadline == 1.5
+        assert kinds(scanner.feed(b"", 1.5)) == [LinkGarbage, LinkGap]
+        assert scanner.deadline is None
+        assert drawn(scanner.feed(said(kind, "S1"), 3.0)) == ["As"]
+        scanner.reconnected(4.0)
+        assert scanner.deadline is None
+
+    def test_a_flood_is_a_gap_in_each_second(self, kind: str) -> None:
+        scanner = make(kind)
+        damaged = {"serial": b"\xff\r\n", "keyboard": key(1) + key(0x28) + UP, "pos": bytes(64)}[kind]
+        readings = [reading for n in range(25) for reading in scanner.feed(damaged, n * 0.1)]
+        assert [reading.at for reading in readings if isinstance(reading, LinkGap)] == pytest.approx([0.0, 1.0, 2.0])
+        again = [*scanner.feed(said(kind, "S1"), 2.5), *scanner.feed(damaged, 2.6)]
+        assert kinds(again) == [CardDrawn, LinkGarbage, LinkGap]
+
+    def test_only_a_drawn_card_shows_what_was_scanned(self, kind: str) -> None:
+        scanner = make(kind)
+        readings = scanner.feed(said(kind, "X99") + said(kind, "S1") + b"\x04\xff" * 200 + said(kind, "NOREAD"), 1.0)
+        readings += scanner.feed(b"", 5.0)
+        assert {type(reading) for reading in readings if reading.frame is not None} == {CardDrawn}
+
+    def test_it_takes_no_commands_and_needs_no_requests(self, kind: str) -> None:
+        scanner = make(kind)
+        assert scanner.polls() == ()
+        assert not scanner.steady
+        with pytest.raises(ValueError, match="no command 'beep'"):
+            scanner.encode("beep")
+
+    def test_it_is_heard_from_its_first_code_on_however_slow(self, kind: str) -> None:
+        watch = Watch(make(kind), "shoe", stale_after=5.0)
+        watch.opened(0.0)
+        readings = [r for n, byte in enumerate(said(kind, "H10") * 3) for r in watch.feed(bytes([byte]), 100.0 + n * 0.05)]
+        assert LinkUnintelligible not in kinds(readings)
+        assert drawn(readings) == ["Th", "Th", "Th"]
+
+
+class TestSerial:
+    @pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\n\r"])
+    def test_any_line_end_will_do(self, end: str) -> None:
+        assert drawn(make("serial").feed(f"S1{end}{end} DQ {end}".encode(), 1.0)) == ["As", "Qd"]
+
+    @pytest.mark.parametrize(
+        "line", [b"S\x00", b"S\xb1", b"\x02S1\x03", b"S1\tS1", b"x" * 41, b"x" * 41 + b"S1", b" " * 41 + b"S1"]
+    )
+    def test_a_line_that_is_no_text_or_too_long_is_a_gap(self, line: bytes) -> None:
+        scanner = make("serial")
+        readings = scanner.feed(line + b"\r\n", 1.0)
+        assert set(kinds(readings)) == {LinkGarbage, LinkGap}
+        assert sum(r.bytes for r in readings if isinstance(r, LinkGarbage)) in (len(line), len(line) - 41)
+        assert drawn(scanner.feed(b"S1\r\n", 2.0)) == ["As"]
+
+    def test_codes_are_compared_as_they_are(self) -> None:
+        assert drawn(make("serial").feed(b"s1\r\n", 1.0)) == [None]
+
+
+class TestKeyboard:
+    @pytest.mark.parametrize("usage", LAYOUT)
+    def test_every_key_of_the_layout(self, usage: int) -> None:
+        plain, shifted = list(LAYOUT[usage].decode())
+        for sign, shift in ((plain, False), (shifted, True)):
+            table = {f"{number:03}": card for number, card in enumerate(CARDS)} | {f"A{sign}A": "As"}
+            stream = key(4, shift=True) + UP + key(usage, shift=shift) + UP + key(4, shift=True) + UP + key(0x58) + UP
+            assert drawn(make("keyboard", cards=table).feed(stream, 1.0)) == ["As"]
+
+    def test_keys_that_overlap_are_told_apart(self) -> None:
+        h, one, zero, enter = 0x0B, 0x1E, 0x27, 0x28
+        stream = key(h, shift=True) + key(h, one) + key(one) + key(one, zero) + key(zero) + key(zero, enter) + UP
+        assert drawn(make("keyboard").feed(stream, 1.0)) == ["Th"]
+
+    def test_shift_may_go_down_before_and_stay_down(self) -> None:
+        stream = key(modifiers=0x20) + key(0x16, modifiers=0x20) + key(modifiers=0x20) + UP + key(0x1E) + UP + key(0x28, shift=True)
+        scanner = make("keyboard")
+        assert drawn(scanner.feed(stream + key(shift=True) + UP, 1.0)) == ["As"]
+        assert scanner.deadline is None
+
+    @pytest.mark.parametrize(
+        "between",
+        [
+            pytest.param(key(1, 1, 1, 1, 1, 1), id="too many keys"),
+            pytest.param(key(0x1E) + key(0x1E), id="a report twice: the key may have gone up and down again between"),
+            pytest.param(UP + UP, id="a report twice: a key may have gone down between"),
+            pytest.param(key(0x1E, 0x1F), id="two keys at once"),
+            pytest.param(key(0x39) + UP, id="caps lock"),
+            pytest.param(key(0x1E, modifiers=1) + UP, id="control"),
+            pytest.param(key(0x1E, reserved=7), id="no report"),
+        ],
+    )
+    def test_a_code_that_is_in_doubt_is_a_gap(self, between: bytes) -> None:
+        scanner = make("keyboard")
+        stream = key(0x0B, shift=True) + UP + between + UP + key(0x1E) + UP + key(0x28) + UP
+        assert kinds(scanner.feed(stream, 1.0)) == [LinkGarbage, LinkGap]
+        assert drawn(scanner.feed(said("keyboard", "S1"), 2.0)) == ["As"]
+
+    def test_enter_alone_is_nothing(self) -> None:
+        scanner = make("keyboard")
+        assert scanner.feed(key(0x28) + UP + UP + key(0x28) + UP, 1.0) == []
+        assert scanner.deadline is None
+
+    def test_the_tail_of_a_code_that_is_too_long_is_no_code(self) -> None:
+        scanner = make("keyboard")
+        readings = scanner.feed(b"".join(keys("X" * 41 + "S1")), 1.0)
+        assert set(kinds(readings)) == {LinkGarbage, LinkGap}
+        assert drawn(scanner.feed(said("keyboard", "S1"), 2.0)) == ["As"]
+
+    def test_a_key_that_never_ends_does_not_pile_up(self) -> None:
+        scanner = make("keyboard")
+        readings = scanner.feed((key(4) + UP) * 5000, 1.0)
+        assert set(kinds(readings)) == {LinkGarbage, LinkGap}
+
+
+class TestPos:
+    def test_a_text_in_several_reports_is_one(self) -> None:
+        first, second = reports("x" * 60)
+        scanner = make("pos")
+        assert kinds(scanner.feed(first, 1.0) + scanner.feed(second, 1.0)) == [LinkGarbage, LinkGap, LinkGarbage]
+        short = bytearray(reports("S1")[0])
+        begun = bytearray(reports("S")[0])
+        begun[63] = 1
+        assert scanner.feed(bytes(begun), 2.0) == []
+        short[1:2], short[5:7] = b"\x01", b"1\0"
+        assert drawn(scanner.feed(bytes(short), 2.0)) == ["As"]
+
+    def test_the_tail_of_a_text_that_is_too_long_is_no_code(self) -> None:
+        scanner = make("pos")
+        readings = scanner.feed(b"".join(reports("x" * 56 + "S1")), 1.0)
+        assert set(kinds(readings)) == {LinkGarbage, LinkGap}
+        assert drawn(scanner.feed(said("pos", "S1"), 2.0)) == ["As"]
+
+    @pytest.mark.parametrize("report", [b"\x04" + bytes(63), b"\x02\x00" + bytes(62), b"\x02\x39" + bytes(62), bytes(64)])
+    def test_a_report_of_another_kind_is_a_gap(self, report: bytes) -> None:
+        scanner = make("pos")
+        assert kinds(scanner.feed(report, 1.0)) == [LinkGarbage, LinkGap]
+        assert drawn(scanner.feed(said("pos", "S1"), 2.0)) == ["As"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"cards": {}}, "no code for Ac, 2c, "),
+        ({"cards": {code: card for code, card in STANDARD.items() if card != "7h"}}, "no code for 7h$"),
+        ({"cards": {**STANDARD, "X": "1h"}}, "'X' is '1h', which is no card"),
+        ({"cards": {**STANDARD, "": "7h"}}, "'' is no code"),
+        ({"cards": {**STANDARD, "H\r": "7h"}}, r"'H\\r' is no code"),
+        ({"cards": {**STANDARD, "é": "7h"}}, "'é' is no code"),
+        ({"cards": {**STANDARD, "x" * 41: "7h"}}, "is no code: 1 to 40"),
+        ({"noread": "H7"}, "noread: 'H7' is the code of 7h too"),
+        ({"repeat": -1}, "repeat"),
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_that_cannot_be_right_is_named(kind: str, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=told):
+        make(kind, **options)
+
+
+def test_the_standard_table_has_a_number_and_a_letter() -> None:
+    assert set(STANDARD.values()) == PACK
+    same = {"Th": ("H10", "HT"), "As": ("S1", "SA"), "Qd": ("D12", "DQ"), "Kc": ("C13", "CK"), "2c": ("C2",)}
+    assert {card: tuple(sorted(code for code in STANDARD if STANDARD[code] == card)) for card in same} == same
+
+
+texts = st.sampled_from(sorted(STANDARD)) | st.sampled_from(["NOREAD", "X99", "1234567890123", "x" * 45])
+noise = st.binary(max_size=70)
+streams = st.sampled_from(sorted(KINDS)).flatmap(
+    lambda kind: st.tuples(
+        st.just(kind),
+        st.lists(texts.map(lambda text: said(kind, text)) | noise, max_size=12).map(b"".join) | st.binary(max_size=900),
+    )
+)
+
+
+@given(streams, st.lists(st.integers(0, 1000), max_size=8))
+def test_any_split_gives_the_same_readings(given: tuple[str, bytes], cuts: list[int]) -> None:
+    kind, stream = given
+    whole, split, single = make(kind), make(kind), make(kind)
+    readings = whole.feed(stream, 1.0)
+    edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
+    assert [r for begin, end in pairwise(edges) for r in split.feed(stream[begin:end], 1.0)] == readings
+    assert [r for byte in stream for r in single.feed(bytes([byte]), 1.0)] == readings
+    assert whole.counters == split.counters == single.counters
+
+
+@given(
+    st.sampled_from(sorted(KINDS)),
+    st.lists(st.tuples(st.binary(max_size=400), st.floats(0, 100), st.booleans()), max_size=20),
+)
+def test_arbitrary_bytes_at_any_time_never_raise_and_leave_nothing_undue(
+    kind: str, chunks: list[tuple[bytes, float, bool]]
+) -> None:
+    scanner, now = make(kind), 0.0
+    for data, after, reopened in chunks:
+        now += after
+        if reopened:
+            scanner.reconnected(now)
+        scanner.feed(data, now)
+        while (due := scanner.deadline) is not None and due <= now + 1000:
+            now = max(now, due)
+            scanner.feed(b"", now)
+            assert scanner.deadline is None or scanner.deadline > due
+
+
+@given(st.sampled_from(sorted(KINDS)), st.lists(cards, min_size=1, max_size=30))
+def test_what_was_scanned_is_read_in_its_order_and_nothing_else(kind: str, scanned: list[str]) -> None:
+    scanner = make(kind)
+    readings = [reading for n, card in enumerate(scanned) for reading in scanner.feed(said(kind, code(card)), 2.0 * n)]
+    assert drawn(readings) == scanned
+    assert len(readings) == len(scanned)
+
+
+@given(st.lists(cards, min_size=1, max_size=8), st.data())
+def test_a_lost_report_of_a_keyboard_never_makes_another_card(scanned: list[str], data: st.DataObject) -> None:
+    stream = [report for card in scanned for report in keys(code(card))]
+    lost = data.draw(st.integers(0, len(stream) - 1))
+    scanner = make("keyboard", min_draw=0)
+    readings = scanner.feed(b"".join(stream[:lost] + stream[lost + 1 :]), 1.0)
+    read = [card for card in drawn(readings) if card is not None]
+    left = iter(scanned)
+    assert all(card in left for card in read), "what was read is what was scanned, some of it left out"
+    told = len([reading for reading in readings if isinstance(reading, LinkGap)]) + drawn(readings).count(None)
+    assert len(read) == len(scanned) or told or scanner.deadline is not None
