@@ -11,7 +11,7 @@ ARGS ?=
 help:
 	@echo "make demo     a roulette table on this machine: wheel, daemon, broker and display (ARGS=... for novamas demo)"
 	@echo "make test     every check: format, lint, types, import contracts, tests (ARGS=... for pytest)"
-	@echo "make chaos    everything that can fail, for half an hour: kills, outages, full disks, clocks (ARGS=... for python -m tests.chaos)"
+	@echo "make chaos    kills, outages, full disks, clocks: twenty minutes of it (ARGS=... for python -m tests.chaos)"
 	@echo "make bench    decoding speed and latency (ARGS=... for python -m benchmarks)"
 	@echo "make format   put the source in form"
 	@echo "make clean    remove the environment and all caches"

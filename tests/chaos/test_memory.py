@@ -14,6 +14,8 @@ from tests.chaos.report import tell
 MONTH = 30 * 24 * GAMES_PER_HOUR
 GROWTH = 2_000
 """kB that may come and go; a leak of one small object for each of a thousand rounds would be more."""
+PASSING = 2
+"""Files that may just be open, while a checkpoint is written."""
 
 
 def test_nothing_grows(floor: Callable[..., Floor], long: bool) -> None:
@@ -27,6 +29,7 @@ def test_nothing_grows(floor: Callable[..., Floor], long: bool) -> None:
     assert done.returncode == 0, done.stderr
     held = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(held) == PARTS
-    second = held[PARTS // 2 :]
+    first, second = held[: PARTS // 2], held[PARTS // 2 :]
     assert max(part["memory"] for part in second) - second[0]["memory"] < GROWTH
-    assert len({part["files"] for part in second}) == 1
+    assert min(part["files"] for part in second) == min(part["files"] for part in first)
+    assert max(part["files"] for part in held) - min(part["files"] for part in held) <= PASSING
