@@ -67,6 +67,7 @@ def test_what_is_burned_is_confidential(play: Play) -> None:
         reading = _drawn(card)
         assert given(play.state, reading) == (card is not None)
         play.take(reading)
+    play.boxes(1, 3)
     assert not given(play.state, _drawn("8h"))
     assert not of(play.events, Irregularity), "nobody sees that one was not read"
 
