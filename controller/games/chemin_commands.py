@@ -208,6 +208,8 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     if of.question == "player_word" and any(baccarat(turn, hand) for hand in turn.book.hands):
         law = turn.book.laws["player_word"]
         raise Rejected(f"to a hand with baccarat the card may not be denied: {law.rule}, {law.article}")
+    if of.question == "two_third_cards" and any(each.startswith("two_third_cards ") for each in of.said):
+        raise Rejected("say which of the two cards counts: card.decide")
     turn.change_hand(question=None, stands=who)
     settle(turn)
 

@@ -21,6 +21,7 @@ from controller.games.chemin_hands import (
     shows,
     speaker,
     waits,
+    worth,
     wrong_word,
 )
 from controller.games.chemin_state import Coup
@@ -31,7 +32,7 @@ def settle(turn: Turn) -> None:
     """Go on as far as the rules leave no choice."""
     while (before := turn.state.hand) is not None and before.closed and before.question is None:
         turn.place()
-        for move in (_naturals, _words, _unclaimed, _finish):
+        for move in (_naturals, _words, _two_thirds, _unclaimed, _finish):
             if turn.state.hand is not None and not waits(turn.hand):
                 move(turn)
         if turn.state.hand == before:
@@ -128,6 +129,33 @@ def restore(turn: Turn, who: str, right: str) -> None:
     turn.place()
 
 
+def _two_thirds(turn: Turn) -> None:
+    """Of two third cards a hand has the one that makes more, the bank the one that makes less: now that it lies open."""
+    for who in turn.book.everyone:
+        key = f"two_third_cards {who}"
+        if key not in turn.hand.said or not is_open(turn.hand, who):
+            continue
+        turn.change_hand(said=tuple(each for each in turn.hand.said if each != key))
+        keep_one(turn, who)
+        if turn.state.hand is not None and turn.hand.question is not None:
+            return
+
+
+def keep_one(turn: Turn, who: str) -> None:
+    """The other leaves the game. If a person has said which, and it is the wrong one, a person says what becomes of it."""
+    hand = turn.hand
+    both = [at for at, card in enumerate(hand.cards) if card.third and card.to == who and card.out != "basket"]
+    makes = {at: (opening(turn.book, hand, who) + worth([hand.cards[at]])) % 10 for at in both}
+    right = (min if who == turn.book.bank else max)(both, key=makes.__getitem__)
+    has = [at for at in both if hand.cards[at].out is None]
+    if len(has) > 1:
+        for at in has:
+            if at != right:
+                turn.remove(at, "two_third_cards")
+    elif makes[has[0]] != makes[right]:
+        turn.question("two_third_cards", detail=who)
+
+
 def _unclaimed(turn: Turn) -> None:
     """A third card that nobody has asked for."""
     lying = loose(turn.hand)
@@ -150,17 +178,14 @@ def _unclaimed(turn: Turn) -> None:
 
 
 def _to_the_bank(turn: Turn, lying: list[int]) -> None:
-    """All hands have spoken and have their cards: a card that comes now the bank has drawn."""
-    bank = turn.book.bank
-    if not turn.hand.restored or not lying:
-        turn.speak(bank, "draw")
+    """All hands have spoken and have their cards: a card that comes now the bank has drawn; of one that lay there before,
+    because a play is put right, the banker says whether he takes it.
+    """
+    if all(turn.hand.cards[at].lay is None for at in lying):
+        turn.speak(turn.book.bank, "draw")
         return
-    duty = bank_duty(turn.book, turn.hand, table=turn.settings.banker == "table")
-    if duty == "O":
-        turn.change_hand(question="bank_choice")
-        turn.irregular("restored", asks=turn.asks(), detail=bank)
-    else:
-        turn.speak(bank, "draw" if duty == "T" else "stand")
+    turn.change_hand(question="bank_choice")
+    turn.irregular("restored" if turn.hand.restored else "false_card", asks=turn.asks(), detail=turn.book.bank)
 
 
 def _before_the_word(turn: Turn, lying: list[int]) -> None:

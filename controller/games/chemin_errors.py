@@ -12,7 +12,7 @@ from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.chemin_commands import closed_round
 from controller.games.chemin_course import settle
-from controller.games.chemin_hands import any_third, cards_of, first, next_dealt, thirds, total, waits
+from controller.games.chemin_hands import any_third, cards_of, first, next_dealt, thirds, waits
 from controller.games.chemin_readings import face_up
 from controller.games.chemin_state import Card, Fate
 from controller.games.chemin_turn import Turn
@@ -71,7 +71,8 @@ def _sound(turn: Turn, given: CardDecide, card: Card) -> Card:
         name = _card(given)
         if now is not None:
             turn.change(shoe=(shoe.read(now, name) if card.card is None else shoe.reread(now, card.card, name))[0])
-        return replace(card, card=name, doubt=None)
+        # What the shoe took it for, nobody has seen: its frame is told no more.
+        return replace(card, card=name, doubt=None, frame=card.frame if card.card in (None, name) else None)
     if card.card is None or not is_card(card.card):
         raise Rejected("the card must be read first: say read and the card, or remove")
     return replace(card, doubt=None)
@@ -86,10 +87,8 @@ def _accept(turn: Turn, given: CardDecide, at: int) -> None:
     if card.doubt == "card_surplus":
         sound = replace(sound, doubt="card_surplus")
     if card.doubt == "irregular_deal":
-        sound = replace(sound, kept=True)
         turn.change_hand(said=(*turn.hand.said, f"fifth_card {at}"))
-        sound = replace(sound, kept=False)
-    turn.change_card(at, **{field: getattr(sound, field) for field in ("card", "doubt")})
+    turn.change_card(at, card=sound.card, doubt=sound.doubt, frame=sound.frame)
     turn.change_hand(stands=_by(given))
     if sound.up and sound.card is not None and sound.to is not None and card.card != sound.card:
         turn.say(CardTurned(round=turn.number, to=sound.to, index=len(cards_of(turn.hand, sound.to)), card=sound.card))
@@ -140,7 +139,9 @@ def _question(turn: Turn, given: CardDecide) -> None:
     whose = words.get(what or "", turn.book.bank)
     if "card.decide" not in turn.asks():
         raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
-    if what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
+    if what == "two_third_cards":
+        _which(turn, given)
+    elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
         turn.change_hand(question=None, stands=_by(given))
     elif what in ("player_word", "bank_word", "natural_forgotten") and given.action == "remove" and thirds(hand, whose):
         _keep_thirds(turn)
@@ -229,23 +230,23 @@ def _over_the_deal(turn: Turn, at: int, who: str) -> None:
 
 
 def _one_of_two(turn: Turn, who: str) -> None:
-    """Of two third cards a hand keeps the one that makes more, the bank the one that makes less."""
+    """Of two third cards the law gives the hand one; which, its cards say: they are turned, or a person tells."""
+    if len(thirds(turn.hand, who)) > 1:
+        _keep_thirds(turn)
+        turn.change_hand(said=(*turn.hand.said, f"two_third_cards {who}"))
+        turn.question("two_third_cards", detail=who)
+
+
+def _which(turn: Turn, given: CardDecide) -> None:
+    """A person says which of two third cards counts."""
+    [who] = [each.split()[1] for each in turn.hand.said if each.startswith("two_third_cards ")] or [""]
     places = [at for at, card in enumerate(turn.hand.cards) if card.third and card.to == who and card.out is None]
-    if len(places) < 2:
-        return
-    turn.irregular("two_third_cards", detail=who)
+    named = [at for at in places if turn.hand.cards[at].card == given.card]
+    if given.action != "accept" or not named or len(places) < 2:
+        raise Rejected("say accept and the card that counts")
+    turn.change_hand(question=None, stands=_by(given))
     for at in places:
-        turn.change_card(at, kept=True)
-
-    def makes(at: int) -> int:
-        other = next(each for each in places if each != at)
-        cards = turn.hand.cards
-        without = replace(turn.hand, cards=(*cards[:other], replace(cards[other], out="removed"), *cards[other + 1 :]))
-        return total(turn.book, without, who)
-
-    keep = (min if who == turn.book.bank else max)(places, key=makes)
-    for at in places:
-        if at != keep:
+        if at != named[0]:
             turn.remove(at, "two_third_cards")
 
 

@@ -40,6 +40,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "bank_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
     "bank_choice": ("hand.draw", "hand.stand", "round.void"),
     "natural_forgotten": ("card.decide", "round.confirm", "round.void"),
+    "two_third_cards": ("card.decide", "cards.turn", "round.confirm", "round.void"),
     "words_contradict": ("cards.turn", "round.void"),
     "cards_shown": ("card.decide", "round.void"),
     "card_in_basket": ("card.decide", "round.void"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from controller.commands import CardsTurn, HandDraw, HandStand
 from controller.games.chemin_commands import closed_round
 from controller.games.chemin_course import is_open, restore, settle
-from controller.games.chemin_hands import first, speaker, thirds, worth
+from controller.games.chemin_hands import first, speaker, thirds
 from controller.games.chemin_state import Word
 from controller.games.chemin_turn import Turn
 from controller.games.game import Rejected
@@ -87,16 +87,16 @@ def _again(turn: Turn, who: str, word: Word, by: str) -> None:
 
 
 def _false_card(turn: Turn, who: str, by: str) -> None:
-    """The croupier called a card for a hand that said no: the bank has the first card if it makes 0 to 5, no other counts."""
+    """The croupier called a card for a hand that said no. By the table the bank has the first card where it makes 0 to 5, and
+    no other card counts; the banker says it, and it is held against his cards when they are turned.
+    """
     turn.irregular("false_card")
     turn.unsay(turn.book.bank)
-    turn.change_hand(said=(*turn.hand.said, "false_card"))
+    turn.change_hand(said=(*turn.hand.said, "false_card"), table=True)
     for at, card in enumerate(turn.hand.cards):
         if card.third and card.out is None:
             turn.change_card(at, to=None, kept=False)
     turn.speak(who, "stand", by)
-    draws = worth(first(turn.hand, turn.book.bank)) <= 5
-    turn.speak(turn.book.bank, "draw" if draws else "stand")
 
 
 def turn_cards(turn: Turn, given: CardsTurn) -> None:
@@ -110,6 +110,10 @@ def turn_cards(turn: Turn, given: CardsTurn) -> None:
         turn.turn_up(who, given.index)
     if hand.question == "words_contradict" and all(
         is_open(turn.hand, who) for who in turn.book.hands if f"contradict {who}" in hand.said
+    ):
+        turn.change_hand(question=None)
+    if hand.question == "two_third_cards" and any(
+        f"two_third_cards {who}" in hand.said and is_open(turn.hand, who) for who in turn.book.everyone
     ):
         turn.change_hand(question=None)
     settle(turn)

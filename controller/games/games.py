@@ -12,13 +12,15 @@ from controller.games.game import Game
 from controller.rulebook import Doubt, rulebook
 
 ROULETTE = ("controller.games.roulette:RouletteGame", "controller.games.roulette_settings:RouletteSettings")
-
+CHEMIN = ("controller.games.chemin:CheminGame", "controller.games.chemin_settings:CheminSettings")
 BLACKJACK = ("controller.games.blackjack:BlackjackGame", "controller.games.blackjack_settings:BlackjackSettings")
 
 GAMES: Mapping[str, tuple[str, str]] = {
     "roulette-french": ROULETTE,
     "roulette-american": ROULETTE,
     "punto-banca": ("controller.games.punto_banca:PuntoBancaGame", "controller.games.punto_banca_settings:PuntoBancaSettings"),
+    "chemin-de-fer": CHEMIN,
+    "baccarat-two-cloths": CHEMIN,
     "blackjack": BLACKJACK,
     "blackjack-triple": BLACKJACK,
 }

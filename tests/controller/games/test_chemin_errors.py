@@ -145,23 +145,27 @@ def test_one_card_shown_by_the_croupier_changes_nothing_for_the_banker(decree: s
 
 @rules("ARA02-105", "BAL05-119", "EUS96-149", "GAL07-118")
 def test_a_card_falsely_called_is_the_banks_where_it_makes_five_or_less(decree: str) -> None:
-    for bank, drawn, kept, out in (("5s", "2c", ("Kc", "5s", "2c"), []), ("5s", "2c 4c", ("Kc", "5s", "2c"), ["4c"])):
+    for drawn, out in (("2c", []), ("2c 4c", ["4c"])):
         play = at_table(decree)
-        play.dealt(f"2h Kc 4d {bank}")
+        play.dealt("2h Kc 4d 5s")
         play.draw()
         play.cards(drawn)
         said = play.stand("player")
-        assert whats(said)[0] == "false_card"
-        assert only(said, CardDealt).was == "player"
+        assert only(said[:1], Irregularity).what == "false_card"
+        assert play.game.show(play.state)["asks"] == ["hand.draw", "hand.stand", "round.void"]
+        said = play.draw("banker")
+        assert [(event.card, event.was) for event in of(said, CardDealt)] == [("2c", "player")]
         assert [event.card for event in of(said, CardRemoved)] == out
-        assert result_of(play.turn())["banker"][0] == kept
-    play = at_table(decree)
-    play.dealt("2h Kc 4d 6s")
-    play.draw()
-    play.cards("2c 3c")
-    said = play.stand("player")
-    assert [event.card for event in of(said, CardRemoved)] == ["2c", "3c"]
-    assert points(play.turn()) == {"player": (6, "tie"), "banker": (6, "tie")}
+        assert result_of(play.turn())["banker"][0] == ("Kc", "5s", "2c")
+    for bank, word, wrong in (("6s", "stand", False), ("6s", "draw", True), ("5s", "stand", True)):
+        play = at_table(decree)
+        play.dealt(f"2h Kc 4d {bank}")
+        play.draw()
+        play.cards("2c 3c")
+        play.stand("player")
+        said = play.say(f"hand.{word}", who="banker")
+        assert [event.card for event in of(said, CardRemoved)] == (["2c", "3c"] if word == "stand" else ["3c"])
+        assert ("bank_word" in whats(play.turn())) == wrong
 
 
 @rules("GAL07-127")
@@ -238,15 +242,30 @@ def test_of_two_third_cards_the_hand_has_the_better_and_the_bank_the_worse(decre
     play.draw()
     play.cards("Ac 5c")
     said = play.decide("for", who="player")
-    assert "two_third_cards" in whats(said)
-    assert only(said, CardRemoved).card == "Ac"
+    assert only(said, Irregularity).asks == ("card.decide", "cards.turn", "round.confirm", "round.void")
+    assert only(play.decide("accept", card="5c"), CardRemoved).card == "Ac"  # which counts a person says
     play.cards("2c 3h")  # and he does it again, to himself
-    said = play.decide("for", who="banker")
-    assert only(said, CardRemoved).card == "3h"
-    assert result_of(play.turn()) == {
+    play.decide("for", who="banker")
+    assert only(play.turn("banker"), CardRemoved).card == "3h"  # or the cards do, when they are turned
+    assert result_of(play.turn("player")) == {
         "player": (("2h", "2d", "5c"), 9, None, "win"),
         "banker": (("3c", "3s", "2c"), 8, None, "lose"),
     }
+
+
+@every
+def test_the_wrong_one_of_two_third_cards_is_found_when_the_hand_is_turned(decree: str) -> None:
+    play = at_table(decree)
+    play.dealt("2h 3c 2d 3s")
+    play.draw()
+    play.cards("Ac 5c")
+    play.decide("for", who="player")
+    with pytest.raises(Rejected, match="say which of the two cards counts"):
+        play.say("round.confirm")
+    play.decide("accept", card="Ac")
+    play.stand("banker")
+    assert only(play.turn(), Irregularity).what == "two_third_cards"
+    assert points(play.say("round.confirm")) == {"player": (5, "lose"), "banker": (6, "win")}
 
 
 @rules("ARA02-102", "BAL05-120", "EUS96-147", "GAL07-108")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from controller.events import CardDealt, CardExpected, CardRemoved, HandDecided, Irregularity, RoundResult, RoundVoid, ShoeStarted
 from controller.games.chemin_hands import bank_duty
@@ -118,7 +119,8 @@ def duty(decree: str, bank: int, thirds: tuple[int | None, int | None], **facts:
     for who, third in zip(book.hands, thirds, strict=True):
         cards += [Card(card=f"{third}c", to=who, third=True)] if third is not None else []
         words[who] = "draw" if third is not None else "stand"
-    return bank_duty(book, Coup(round=1, closed=True, cards=tuple(cards), words=words, **facts), table=False)
+    coup = replace(Coup(round=1, closed=True, cards=tuple(cards), words=words), **facts)
+    return bank_duty(book, coup, table=False)
 
 
 @rules("ARA02-118", "BAL05-115 BAL05-123", "EUS96-140", "GAL07-121")
@@ -241,13 +243,15 @@ def test_a_card_that_the_first_cloth_should_not_have_had_goes_to_the_second_or_t
     play.draw("cloth:1")
     play.cards("5c")
     play.turn("cloth:1")
-    said = play.stand("cloth:2")  # the bank has two: it must draw against who stood
+    play.stand("cloth:2")
+    said = play.draw("bank")  # it has two: it must draw against who stood
     assert [(event.to, event.card) for event in of(said, CardDealt)] == [("bank", "5c")]
     play = table(decree, "2h 2c 3h 4d 5s 4s")
     play.draw("cloth:1")
     play.cards("5c")
     play.turn("cloth:1")
-    said = play.stand("cloth:2")  # the bank has seven: it must stand
+    play.stand("cloth:2")
+    said = play.stand("bank")  # it has seven: it must stand
     assert [event.card for event in of(said, CardRemoved)] == ["5c"]
     assert points(play.turn()) == {"cloth:1": (6, "lose"), "cloth:2": (7, "tie"), "bank": (7, None)}
 
@@ -273,6 +277,7 @@ def test_a_card_given_to_a_cloth_that_said_no_is_no_fault_of_the_bankers(decree:
     said = play.stand("cloth:1")  # it had said no: the call was wrong
     assert only(said, Irregularity).what == "restored"
     play.stand("cloth:2")
+    play.draw("bank")
     assert "bank" in {event.to for event in of(play.events, CardDealt) if event.card == "5c"}
 
 
