@@ -92,13 +92,14 @@ class Daemon:
         self.folder = folder
         self.file = folder / "novamas.toml"
         self.file.write_text(configuration)
+        self.program = ("-c", "import sys; from controller.cli import main; sys.exit(main())")
         self.process: subprocess.Popen[bytes] | None = None
         self._lines: list[str] = []
         self._listening: threading.Thread | None = None
 
     def start(self, **environment: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "import sys; from controller.cli import main; sys.exit(main())", "run", str(self.file)],
+            [sys.executable, *self.program, "run", str(self.file)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},

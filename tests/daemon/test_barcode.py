@@ -1,0 +1,193 @@
+"""``novamas run`` with barcode scanners: one on a pseudo-terminal, one on a virtual USB bus below the real pyusb."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from simulators.shoe.barcode import code, keys
+from tests.daemon import virtual_usb
+from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.daemon.play import command, until_more
+from tests.daemon.process import Daemon, configuration
+from tests.devices.parts import Pty
+
+TABLE = "novamas-sim/v1/palma/b1"
+BURN = ("2h", "Kc", "Kd")
+COUP = ("9h", "2c", "Kd", "3s")
+OTHER = ("2h", "Tc", "3d", "3s", "7h", "4h")
+
+
+class Scanner(Protocol):
+    """What both have."""
+
+    driver: str
+    url: str
+
+    def begin(self, daemon: Daemon) -> None: ...
+
+    def ready(self) -> None:
+        """Wait until the daemon has it."""
+
+    def say(self, text: str, half: bool = False) -> None: ...
+
+    def unplug(self) -> None: ...
+
+    def plug(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Serial:
+    driver = "barcode-serial"
+
+    def __init__(self, folder: Path) -> None:
+        self._port = Pty(folder)
+        self.url = self._port.url
+
+    def begin(self, daemon: Daemon) -> None:
+        daemon.start()
+
+    def ready(self) -> None:
+        """A pseudo-terminal keeps what is written before somebody reads."""
+
+    def say(self, text: str, half: bool = False) -> None:
+        self._port.say(text[:-1].encode() if half else f"{text}\r\n".encode())
+
+    def unplug(self) -> None:
+        self._port.unplug()
+
+    def plug(self) -> None:
+        self._port.plug()
+
+    def close(self) -> None:
+        self._port.unplug()
+
+
+class Usb:
+    driver = "barcode-hid"
+    url = "usb://0c2e:0b61/17?timeout=0.2"
+
+    def __init__(self, folder: Path) -> None:
+        self._path = str(folder / "bus")
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(self._path)
+        self._listening.listen()
+        self._listening.settimeout(PATIENCE)
+
+    def begin(self, daemon: Daemon) -> None:
+        daemon.program = (virtual_usb.__file__, self._path)
+        daemon.start()
+        connection, _ = self._listening.accept()
+        self._lines = connection.makefile("rw")
+        connection.close()
+
+    def ask(self, line: str) -> list[str]:
+        print(line, file=self._lines, flush=True)
+        log: list[str] = json.loads(self._lines.readline())
+        return log
+
+    def ready(self) -> None:
+        until("the interface is claimed", lambda: "clear_halt 81" in self.ask(""))
+
+    def say(self, text: str, half: bool = False) -> None:
+        self.ask(f"report {' '.join(report.hex() for report in keys(text)[: 2 if half else None])}")
+
+    def unplug(self) -> None:
+        self.ask("unplug")
+
+    def plug(self) -> None:
+        self.ask("plug")
+
+    def close(self) -> None:
+        self._lines.close()
+        self._listening.close()
+
+
+@pytest.fixture(params=[Serial, Usb], ids=lambda kind: str(kind.driver))
+def scanner(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scanner]:
+    made: Scanner = request.param(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def heard(
+    scanner: Scanner, mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+) -> Subscriber:
+    """A small table without keys, cards face up, its shoe started and burned."""
+    listening = subscribe(mosquitto.port)
+    table = f"""
+[[table]]
+id = "b1"
+game = "punto-banca"
+decree = "GAL07"
+simulated = true
+settings = {{ table = "mini", rounds = "shoe", dealt = "face_up", third_card = "face_up", turn = "when_complete" }}
+
+[[table.device]]
+id = "shoe"
+driver = "{scanner.driver}"
+link = "{scanner.url}"
+options = {{ min_draw = 0.0, repeat = 60.0 }} # nobody draws in a test, and no machine is so slow
+"""
+    made = daemon(configuration(mosquitto.port, table))
+    scanner.begin(made)
+    until("the table", lambda: listening.latest(f"{TABLE}/state"), made.log)
+    assert command(listening, "session.open", TABLE)["ok"]
+    assert command(listening, "shoe.start", TABLE, shoe="S1")["ok"]
+    scanner.ready()
+    scan(scanner, *BURN)
+    return listening
+
+
+def scan(scanner: Scanner, *cards: str) -> None:
+    for card in cards:
+        scanner.say(code(card))
+
+
+def first(heard: Subscriber, kind: str) -> dict[str, Any]:
+    return until_more(heard, kind, 0)[0]
+
+
+def test_scanned_cards_become_a_result(scanner: Scanner, heard: Subscriber) -> None:
+    scan(scanner, *COUP)
+    result = first(heard, "round.result")
+    assert result["winner"] == "player"
+    assert [event["card"] for event in heard.events("card.dealt") if event["to"] != "burn"] == list(COUP)
+    assert [event["count"] for event in heard.events("cards.burned")] == [2]
+    assert len(result["frames"]) == len(COUP)
+    scan(scanner, *OTHER)
+    assert [event["winner"] for event in until_more(heard, "round.result", 1)] == ["banker"]
+    assert heard.events("irregularity") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "what"), [((code("2c"),), "card_unsure"), (("NOREAD",), "card_unread"), (("5901234123457",), "card_unread")]
+)
+def test_what_is_not_sure_stops_the_table_and_asks(scanner: Scanner, heard: Subscriber, words: tuple[str, ...], what: str) -> None:
+    scan(scanner, *COUP[:2])
+    for word in words:
+        scanner.say(word)
+    asked = first(heard, "irregularity")
+    assert asked["what"] == what
+    assert "card.decide" in asked["asks"]
+    assert heard.events("round.result") == []
+
+
+def test_half_a_code_before_the_unplugging_is_never_completed(scanner: Scanner, heard: Subscriber) -> None:
+    scan(scanner, *COUP[:3])
+    until("three cards", lambda: len([event for event in heard.events("card.dealt") if event["to"] != "burn"]) == 3)
+    scanner.say(code(COUP[3]), half=True)
+    scanner.unplug()
+    until("the device is lost", lambda: [event for event in heard.events("device.state") if event["state"] == "lost"])
+    scanner.plug()
+    scanner.ready()
+    scan(scanner, *OTHER)
+    until("the device is up", lambda: heard.events("device.state")[-1]["state"] == "up")
+    assert [event for event in heard.events("round.result") if event["round"] == 1] == []
