@@ -24,6 +24,7 @@ VoidReason = Literal[
     "rotor_not_reversed",
     "device_fault",
     "cards_stuck",  # two cards came out of the shoe together
+    "cut_card",  # the cut card came in the middle of the round, where that makes it null
     "misdeal",  # the cards of the round cannot be put right
     "inspector",  # the decree leaves what it does not foresee to the person in charge
 ]

@@ -1,0 +1,340 @@
+"""What a table of trente et quarante makes of a person's commands. One that cannot be followed is rejected, with the reason."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import (
+    AnyCommand,
+    BetsClose,
+    BetsOpen,
+    CardDecide,
+    Command,
+    LastRoundsAnnounce,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+)
+from controller.events import CardDealt, CardRemoved, LastRounds, SessionClosed, SessionOpened
+from controller.games import shoe
+from controller.games.cards import is_card
+from controller.games.game import Rejected
+from controller.games.trente_readings import follow, ready
+from controller.games.trente_rows import ROWS, is_coup, next_row, rows, winner
+from controller.games.trente_state import Coup, Entry, Waiting
+from controller.games.trente_turn import Turn
+
+IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
+AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
+MAY: dict[type[Command], tuple[Role, ...]] = {
+    SessionOpen: IN_CHARGE,
+    SessionClose: IN_CHARGE,
+    ShoeStart: AT_THE_TABLE,
+    ShoeEnd: AT_THE_TABLE,
+    BetsOpen: AT_THE_TABLE,
+    BetsClose: AT_THE_TABLE,
+    CardDecide: IN_CHARGE,
+    RoundConfirm: IN_CHARGE,
+    LastRoundsAnnounce: AT_THE_TABLE,
+}
+"""Which roles may say what. Who may call a round null is in the rulebook."""
+
+
+def allow(turn: Turn, given: AnyCommand) -> None:
+    """Reject a command from a role that may not give it."""
+    may = turn.book.void_by if isinstance(given, RoundVoid) else MAY.get(type(given))
+    if may is None:
+        raise Rejected(f"this game takes no {type(given).__struct_config__.tag}")
+    if given.role not in may:
+        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(may)}")
+
+
+# Sessions
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens, without a shoe."""
+    state = turn.state
+    if state.open:
+        raise Rejected(f"session {state.session} is open already")
+    if given.minimum is not None and given.minimum <= 0:
+        raise Rejected(f"a minimum of {given.minimum} is none: it is above 0, in minor units")
+    turn.change(
+        session=state.session + 1,
+        open=True,
+        minimum=given.minimum,
+        currency=given.currency,
+        round=0,
+        past=shoe.new_session(state.past),
+        last=None,
+        entries=(),
+    )
+    turn.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
+
+
+def close_session(turn: Turn, given: SessionClose) -> None:
+    """The table closes. A round whose bets are closed is left unresolved, and the talla is over."""
+    _session(turn)
+    hand = turn.state.hand
+    if hand is not None and hand.closed:
+        turn.unresolved(hand, "undecided")
+    turn.change(hand=None)
+    _end_talla(turn)
+    turn.clear_alert("shoe_missing")
+    turn.change(open=False)
+    turn.expect()
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
+    """The last hands before closing."""
+    _session(turn)
+    state, left = turn.state, turn.book.last_rounds
+    if left is None:
+        raise Rejected("the decree has no announcement of the last hands for this game")
+    if state.last is not None:
+        raise Rejected("the last hands are announced already")
+    turn.change(last=left, last_since=state.hand.round if state.hand else state.round + 1)
+    call = turn.book.announcements.get("last_rounds")
+    turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
+
+
+# The shoe
+
+
+def start_shoe(turn: Turn, given: ShoeStart) -> None:
+    """Cards are in the shoe: a talla begins."""
+    _session(turn)
+    _no_round(turn)
+    law = turn.book.laws["shoe_unnumbered"]
+    if not given.shoe.strip():
+        raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
+    _end_talla(turn)
+    now = shoe.put_in(turn.book.shoe, turn.settings, given)
+    fresh = given.shoe not in (turn.state.past or ((),))[-1]
+    turn.change(shoe=now, past=shoe.assign(turn.state.past, given.shoe), tail=0, adrift=False, reset=False)
+    turn.clear_alert("shoe_missing")
+    turn.say(shoe.started(now, given))
+    for what in shoe.objections(turn.book.shoe, turn.settings, given):
+        turn.irregular(what)
+    sessions = turn.settings.same_shoe_sessions
+    if fresh and shoe.systematic(turn.state.past, given.shoe, sessions):
+        turn.irregular("shoe_systematic", detail=f"shoe {given.shoe}, {sessions} sessions running")
+    turn.expect()
+
+
+def end_shoe(turn: Turn, given: ShoeEnd) -> None:
+    """The cards leave the shoe. After the cut card the last ones were counted: on the table, or by a person."""
+    _session(turn)
+    _no_round(turn)
+    if turn.state.shoe is None:
+        raise Rejected("no shoe is at the table")
+    _end_talla(turn, given.left)
+
+
+def _end_talla(turn: Turn, left: int | None = None) -> None:
+    now, behind = turn.state.shoe, turn.book.shoe.behind
+    if now is None:
+        return
+    if now.cut_at is not None and (turn.state.tail or left is not None):
+        if (counted := turn.state.tail + (left or 0)) != behind:
+            turn.irregular("last_five", detail=f"{counted} cards, {behind} are behind the cut card")
+    elif shoe.miscounted(now, left):
+        turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
+    why = "cut" if now.cut_at is not None else "reset" if turn.state.reset else "person"
+    turn.say(shoe.ended(now, why, left))
+    turn.change(shoe=None, tail=0, queue=(), carried=(), reset=False, adrift=False)
+    turn.expect()
+
+
+# Bets
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """Bets open for a new round."""
+    _session(turn)
+    _no_round(turn)
+    state, law = turn.state, turn.book.laws["shoe_over"]
+    if state.shoe is None:
+        raise Rejected("no shoe is at the table: say shoe.start")
+    if state.reset:
+        raise Rejected("the shoe started afresh: say shoe.start, or card.decide that the same cards are in it")
+    if state.queue:
+        raise Rejected("a card waits for card.decide")
+    if state.shoe.over:
+        raise Rejected(f"the cut card has come, no further round: {law.rule}, {law.article}")
+    turn.open_bets(given.by)
+    turn.expect()
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets; cards that were left for this round are its first."""
+    _session(turn)
+    if turn.state.hand is None or turn.state.hand.closed:
+        raise Rejected("no bets are open")
+    turn.close_bets(given.by)
+    carried = turn.state.carried
+    turn.change(carried=())
+    _follow_all(turn, carried)
+    turn.expect()
+
+
+# Decisions
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """The round is null by the word of the person in charge."""
+    of = _undecided(turn, given.round, "round.void")
+    law = turn.book.void.get(given.reason)
+    if law is None or given.reason == "cut_card":
+        may = [reason for reason in turn.book.void if reason != "cut_card"]
+        raise Rejected(f"a round is not null for {given.reason}; a person may call it so for {', '.join(may)}")
+    turn.void(of, given.reason, law, given)
+    turn.expect()
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
+    of = _undecided(turn, given.round, "round.confirm")
+    if given.winner not in (None, *ROWS, "tie"):
+        raise Rejected(f"{given.winner!r} cannot win: it is black, red or tie")
+    if isinstance(of, Coup) and not of.gap:
+        raise Rejected(f"round {of.round} waits for no decision")
+    known = tuple(each.card for each in of.cards if each.card is not None)
+    whole = len(known) == len(of.cards) and is_coup(known)
+    if not whole and given.winner is None:
+        raise Rejected(f"the cards of round {of.round} are not all known: say the winner")
+    by_cards = whole and given.winner in (None, winner(known) or "tie")
+    turn.result(of.round, of.cards, f"{given.by} ({given.role})", None if by_cards else given.winner)
+    turn.expect()
+
+
+def decide(turn: Turn, given: CardDecide) -> None:
+    """A person decides about what waits: what is in the shoe, a card not read, the card that waits."""
+    state, hand = turn.state, turn.state.hand
+    if state.reset:
+        if given.action != "accept":
+            raise Rejected("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
+        turn.change(reset=False)
+    elif hand is not None and hand.unread:
+        _unread(turn, given, hand)
+        _resume(turn)
+    elif state.queue:
+        waiting = state.queue[0]
+        turn.change(queue=state.queue[1:])
+        _waiting(turn, given, waiting)
+        _resume(turn)
+    else:
+        raise Rejected("no card waits for a decision")
+    turn.expect()
+
+
+def _unread(turn: Turn, given: CardDecide, hand: Coup) -> None:
+    """The first card of the round that was not read: it is this one, or it leaves the game."""
+    index = next(place for place, each in enumerate(hand.cards) if each.card is None)
+    before, after = hand.cards[:index], hand.cards[index + 1 :]
+    stands = _who(given)
+    if given.action == "remove":
+        turn.change_hand(cards=before + after, stands=stands)
+        turn.say(CardRemoved(round=hand.round, why="card_unread", card=None))
+        return
+    if given.action != "read":
+        raise Rejected("a card was not read: say read and the card, or remove, or round.void")
+    card = _card(given)
+    assert turn.state.shoe is not None
+    counted, trouble = shoe.read(turn.state.shoe, card)
+    known = tuple(each.card for each in before if each.card is not None)
+    to = next_row(known)
+    assert to is not None
+    black, red = rows(known)
+    turn.change(shoe=counted)
+    turn.change_hand(cards=(*before, replace(hand.cards[index], card=card), *after), stands=stands)
+    turn.say(CardDealt(round=hand.round, to=to, index=len(black if to == "black" else red) + 1, card=card))
+    if trouble is not None:
+        turn.irregular(trouble)
+
+
+def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+    """The card that waits: it counts, it is another, it leaves the game, or it is the first of the next round."""
+    hand, now = turn.state.hand, turn.state.shoe
+    assert now is not None
+    if given.action == "remove":
+        turn.say(CardRemoved(round=hand.round if hand else 0, why=waiting.trouble or "decided", card=waiting.given.card))
+        return
+    if given.action == "for":
+        raise Rejected("a card goes to the row that the rules say: accept it, or remove it")
+    if given.action == "read":
+        card = _card(given)
+        counted, _ = shoe.reread(now, waiting.given.card, card)
+        turn.change(shoe=counted)
+        waiting = Waiting(given=replace(waiting.given, card=card))
+    settled = Waiting(given=replace(waiting.given, unsure=False))
+    by_keys = turn.settings.rounds == "keys"
+    if given.action == "next_round" or (by_keys and (hand is None or not hand.closed)):
+        turn.change(carried=(*turn.state.carried, settled))
+        return
+    ready(turn)
+    turn.change_hand(stands=_who(given), gap=False)
+    turn.place(settled.given)
+
+
+def _resume(turn: Turn) -> None:
+    """The cards that came after it follow now, each by the rules."""
+    waiting = turn.state.queue
+    turn.change(queue=())
+    _follow_all(turn, waiting)
+    if not turn.state.queue:
+        turn.settle()
+
+
+def _follow_all(turn: Turn, cards: tuple[Waiting, ...]) -> None:
+    for each in cards:
+        if turn.state.queue:
+            turn.change(queue=(*turn.state.queue, each))
+        else:
+            follow(turn, each)
+
+
+def _card(given: CardDecide) -> str:
+    if given.card is None or not is_card(given.card):
+        raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
+    return given.card
+
+
+def _who(given: CardDecide) -> str:
+    return f"{given.by} ({given.role})"
+
+
+def _undecided(turn: Turn, number: int | None, command: str) -> Coup | Entry:
+    """The round that a decision is about: the one in hand, else the one unresolved round, else it must be named."""
+    hand, waiting = turn.state.hand, turn.state.unresolved()
+    if number is None:
+        if hand and (command == "round.void" or hand.gap or not waiting):
+            return hand
+        if len(waiting) == 1:
+            return waiting[0]
+        if not waiting:
+            raise Rejected("no round is in hand, and none waits for a decision")
+        raise Rejected(f"say which round: {', '.join(str(entry.round) for entry in waiting)} are unresolved")
+    if hand and hand.round == number:
+        return hand
+    entry = turn.state.entry(number)
+    if entry is None:
+        raise Rejected(f"round {number} is not among the rounds remembered of this session")
+    if entry.kind != "unresolved":
+        raise Rejected(f"round {number} {'has its result' if entry.kind == 'result' else 'is null already'}")
+    return entry
+
+
+def _session(turn: Turn) -> None:
+    if not turn.state.open:
+        raise Rejected("no session is open")
+
+
+def _no_round(turn: Turn) -> None:
+    if turn.state.hand is not None:
+        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")

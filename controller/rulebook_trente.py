@@ -1,0 +1,39 @@
+"""Trente et quarante, as one decree has it: the struct behind its table in the rulebook."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from controller.commands import Role, VoidReason
+from controller.events import Announcement
+from controller.law import Doubt, Law
+from controller.rulebook_cards import ShoeRules
+
+
+class Trente(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The game. Its chances are named ``red black colour inverse``; all of them pay even."""
+
+    title: Announcement
+    article: str
+    shoe: ShoeRules
+    chances: dict[str, Announcement]
+    """What the decree calls each chance, by our name."""
+    settlement: tuple[str, ...]
+    """The order in which chances are paid, losers having been collected before."""
+    insurance: tuple[int, int]
+    """What it costs to insure a bet against 31-31, as a fraction of the bet."""
+    limits: tuple[int, ...]
+    """The highest bet as a multiple of the table's minimum, one for each choice that the decree offers."""
+    last_rounds: int | None = None
+    """How many last hands are announced before closing; None: not said."""
+    announcements: dict[str, Announcement]
+    """What is called: ``colour_wins colour_loses last_rounds``; a call that the decree does not word is absent."""
+    void: dict[VoidReason, Law]
+    """What a round is null for, and by what right."""
+    void_by: tuple[Role, ...]
+    laws: dict[str, Law]
+    """The law behind each irregularity that the game can report."""
+    doubts: dict[str, Doubt] = {}
+    """By the name of the table setting that decides it."""
