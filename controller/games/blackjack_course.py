@@ -46,6 +46,11 @@ class Rules(msgspec.Struct, frozen=True):
         return self.book.surrender == "right" or (self.book.surrender == "option" and self.settings.surrender)
 
 
+def keys(rules: Rules) -> tuple[str, ...]:
+    """The keys that a hand may have."""
+    return KEYS if rules.surrender else KEYS[:-1]
+
+
 def worth(rules: Rules, seat: Seat) -> int:
     """The points of a hand. Where the decree says so, an ace among the first two cards of a doubled one counts 1."""
     return points(seat.cards, 2 if seat.doubled and rules.book.double_ace_low else 0)
@@ -127,7 +132,7 @@ def refusal(rules: Rules, deal: Deal, seat: Seat, given: AnyCommand) -> str | No
         if rules.book.double_on and not both(cards) & set(rules.book.double_on):
             return f"{who} has {worth(rules, seat)}: only {', '.join(map(str, rules.book.double_on))} are doubled"
     if isinstance(given, HandSplit) and not is_pair(cards):
-        return f"{who} has no two cards of the same value, and nothing else"
+        return f"{who} is no pair: two cards of the same value are split"
     return None
 
 

@@ -32,7 +32,7 @@ from controller.events import (
 )
 from controller.games import blackjack_course as course
 from controller.games import shoe
-from controller.games.blackjack_course import BURN, DEALER, KEYS, TABLE, Rules
+from controller.games.blackjack_course import BURN, DEALER, TABLE, Rules, keys
 from controller.games.blackjack_hands import dealer_hands, points
 from controller.games.blackjack_state import Deal, Entry, Held, Seat, State
 from controller.law import Law
@@ -200,25 +200,25 @@ class Turn:
             self.unresolved("undecided")
 
     def _result(self, deal: Deal, hands: tuple[Hand, ...], marks: tuple[str, ...]) -> None:
-        self._record(Entry(round=deal.round, kind="result", hands=hands, marks=marks))
         self.say(RoundResult(round=deal.round, hands=hands, winner=None, marks=marks, frames=deal.frames, confirmed_by=deal.stands))
+        self._record(Entry(round=deal.round, kind="result", hands=hands, marks=marks))
         self._count_down(deal.round)
 
     def void(self, reason: VoidReason, law: Law, by: Command) -> None:
         """The round is null."""
         deal = self.state.deal
         assert deal is not None
-        self._record(Entry(round=deal.round, kind="void", reason=reason, article=law.article))
         self.say(
             RoundVoid(round=deal.round, reason=reason, law=law.rule, article=law.article, last_number=None, by=by.by, role=by.role)
         )
+        self._record(Entry(round=deal.round, kind="void", reason=reason, article=law.article))
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
         """What came out is not known; nobody invents it."""
         deal = self.state.deal
         assert deal is not None
-        self._record(Entry(round=deal.round, kind="unresolved"))
         self.say(RoundUnresolved(round=deal.round, why=why, candidate=None, frames=deal.frames))
+        self._record(Entry(round=deal.round, kind="unresolved"))
 
     def _record(self, entry: Entry) -> None:
         state, deal = self.state, self.state.deal
@@ -325,7 +325,7 @@ def asks(rules: Rules, state: State) -> tuple[str, ...]:
     if what == "card_out_of_round":
         return ("boxes.set", "card.decide", *void)
     if what == "card_before_decision" and state.deal and course.turn(rules, state.deal):
-        return (*KEYS, "card.decide", *void)
+        return (*keys(rules), "card.decide", *void)
     return ("card.decide", *void)
 
 

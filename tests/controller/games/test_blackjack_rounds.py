@@ -215,7 +215,7 @@ def test_a_ten_and_a_king_are_a_pair_a_nine_and_a_ten_are_not(play: Play) -> Non
     play.key("stand")
     play.cards("3c")
     play.key("stand")
-    with pytest.raises(Rejected, match="no two cards of the same value"):
+    with pytest.raises(Rejected, match="is no pair"):
         play.key("split")
 
 

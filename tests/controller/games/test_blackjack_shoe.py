@@ -495,7 +495,7 @@ def test_without_keys_the_last_round_is_ended_by_a_person() -> None:
     with pytest.raises(Rejected, match=r"say round\.confirm"):
         play.command("bets.close")
     said = play.command("round.confirm")
-    assert [type(event) for event in said[:2]] == [ShoeEnded, RoundUnresolved]
+    assert [type(event) for event in said[:2]] == [RoundUnresolved, ShoeEnded]
     assert only(play.card("Kd"), Irregularity).what == "shoe_over"
 
 
