@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec.structs import replace
 
 from controller.commands import (
@@ -145,7 +147,7 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
             turn.irregular("last_five", detail=f"{counted} cards, {behind} are behind the cut card")
     elif shoe.miscounted(now, left):
         turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
-    why = "cut" if now.cut_at is not None else "reset" if turn.state.reset else "person"
+    why: Literal["cut", "reset", "person"] = "cut" if now.cut_at is not None else "reset" if turn.state.reset else "person"
     turn.say(shoe.ended(now, why, left))
     turn.change(shoe=None, tail=0, queue=(), carried=(), reset=False, adrift=False)
     turn.expect()
