@@ -52,7 +52,7 @@ class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     garage: int = 0
     """The bank may keep winnings out of the game beyond this many times the minimum of the point; 0: nothing is said."""
     announcements: dict[str, Announcement]
-    """What is called: ``cards_pass bank bets_closed card no``; a call that the decree does not word is absent."""
+    """What is called: ``cards_pass bank bets_closed card no``; a call that the section does not word is empty."""
     void: dict[VoidReason, Law]
     """What makes a round null, and where that stands."""
     void_by: tuple[Role, ...]
