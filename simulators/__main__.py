@@ -1,6 +1,6 @@
 """``python -m simulators wheel --protocol cammegh-ss2 --pty``: a simulated device on a pseudo-terminal or a TCP port.
 
-``shoe`` has the protocols ``angel-eye`` and ``bee-tek``; both deal punto y banca.
+``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y banca.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from simulators.pty import Pty
 from simulators.serve import Port, Server, tell
 from simulators.shoe.angel_eye import AngelEyeShoe
 from simulators.shoe.baccarat import CARDS
+from simulators.shoe.barcode import BarcodeShoe
 from simulators.shoe.bee_tek import BeeTekShoe
 from simulators.tcp import Tcp
 from simulators.told import Told
@@ -45,6 +46,10 @@ def _bee_tek(arguments: argparse.Namespace) -> Device:
     return BeeTekShoe(**_shoe(arguments), suit_first=arguments.suit_first)
 
 
+def _barcode(arguments: argparse.Namespace) -> Device:
+    return BarcodeShoe(**_shoe(arguments))
+
+
 def _shoe(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "seed": arguments.seed,
@@ -58,7 +63,7 @@ def _shoe(arguments: argparse.Namespace) -> dict[str, Any]:
 
 DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], Device]]] = {
     "wheel": {"cammegh-ss2": _cammegh_ss2},
-    "shoe": {"angel-eye": _angel_eye, "bee-tek": _bee_tek},
+    "shoe": {"angel-eye": _angel_eye, "bee-tek": _bee_tek, "barcode-serial": _barcode},
 }
 """Kind -> protocol -> the model. The first protocol is the one where none is given."""
 

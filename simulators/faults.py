@@ -24,8 +24,8 @@ class Fault(NamedTuple):
 
 
 WHEEL = ("cammegh-ss2",)
-ANGEL_EYE, BEE_TEK = ("angel-eye",), ("bee-tek",)
-SHOES = ANGEL_EYE + BEE_TEK
+ANGEL_EYE, BEE_TEK, BARCODE = ("angel-eye",), ("bee-tek",), ("barcode-serial",)
+SHOES = ANGEL_EYE + BEE_TEK + BARCODE
 
 
 FAULTS: dict[str, Fault] = {
@@ -53,6 +53,8 @@ FAULTS: dict[str, Fault] = {
     "bad_bcc": Fault("device", "VALUE copies of the next report have a wrong check", 3.0, of=ANGEL_EYE),
     "repeated": Fault("device", "the last character of the next line comes several times", of=BEE_TEK),
     "wrong_mode": Fault("device", "at the next card the key is turned, for VALUE seconds", 20.0, of=BEE_TEK),
+    "read_twice": Fault("device", "the next card is read twice, VALUE seconds apart", 0.3, of=BARCODE),
+    "foreign_code": Fault("device", "a code that is no card's is read before the next card", of=BARCODE),
     "reset": Fault("device", "the power is gone for VALUE seconds, in the middle of a coup, which is broken off", 2.0, of=SHOES),
     "cut_card": Fault("device", "the cut card comes before the next card", of=SHOES),
     "alarm": Fault("device", "an alarm before the next card, for VALUE seconds", 5.0, of=SHOES),

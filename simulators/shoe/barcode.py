@@ -48,10 +48,24 @@ class BarcodeShoe(Shoe):
 
     def say_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it knows the card alone
         """A line."""
-        if self.strikes("lost_report") is None:
-            self.send(f"{code(card)}\r\n".encode("ascii"))
+        if self.strikes("foreign_code") is not None:
+            self._say("5901234123457")
+        again = self.strikes("read_twice")
+        if self.strikes("lost_report") is not None:
+            return
+        self._say(code(card), after=0.3)
+        if again is not None:
+            self._say(code(card), after=0.3 + again)
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002
         """The card is out, and nobody knows which it is."""
-        self.send(b"NOREAD\r\n")
+        self._say("NOREAD")
         yield seconds
+
+    def overdrawn(self, card: str, seconds: float) -> Scene:
+        """It does not know that it was one too many."""
+        self.say_card(card, "player", 1)
+        yield from super().overdrawn(card, seconds)
+
+    def _say(self, text: str, after: float = 0.0) -> None:
+        self.send(f"{text}\r\n".encode("ascii"), after)

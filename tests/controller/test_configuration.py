@@ -147,6 +147,40 @@ def test_a_wrong_shape_is_told_and_nothing_breaks(tmp_path: Path, text: str) -> 
     assert mistakes(tmp_path, text)
 
 
+def on(driver: str, link: str) -> str:
+    return GOOD.replace("cammegh-ss2", driver).replace("tcp://127.0.0.1:4001", link)
+
+
+@pytest.mark.parametrize(
+    ("driver", "link", "told"),
+    [
+        ("barcode-hid", "tcp://127.0.0.1:4001", "barcode-hid reads a usb:// device"),
+        ("barcode-serial", "usb://0c2e:0b61", "barcode-serial reads a serial:// device"),
+    ],
+)
+def test_a_link_that_the_driver_cannot_read_is_told(tmp_path: Path, driver: str, link: str, told: str) -> None:
+    assert mistakes(tmp_path, on(driver, link)) == [f"line 12: table[0].device[0].link: the driver {told}"]
+
+
+@pytest.mark.parametrize(
+    ("driver", "link"),
+    [
+        ("barcode-hid", "usb://0c2e:0b61/17"),
+        ("barcode-hid", "replay:///a/scanner.rec"),
+        ("barcode-serial", "tcp://127.0.0.1:4001"),
+    ],
+)
+def test_a_link_that_the_driver_can_read_is_taken(tmp_path: Path, driver: str, link: str) -> None:
+    (tmp_path / "novamas.toml").write_text(on(driver, link))
+    assert load(tmp_path / "novamas.toml").table[0].device[0].link == link
+
+
+def test_a_table_of_codes_is_checked(tmp_path: Path) -> None:
+    text = GOOD.replace('"cammegh-ss2"', '"barcode-serial"\noptions.cards = { H7 = "7h" }')
+    [told] = mistakes(tmp_path, text)
+    assert told.startswith("line 12: table[0].device[0].options: cards: no code for Ac, 2c, ")
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(Mistaken, match=r"lost\.toml: file: cannot be read: No such file"):
         load(tmp_path / "lost.toml")
