@@ -71,25 +71,27 @@ def test_a_disk_that_is_read_only_when_the_daemon_starts(floor: Callable[..., Fl
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """A folder in which nothing can be written. Root may write everywhere, unless the folder is mounted so; where root may not
-    mount either, something stands where the daemon has to write.
+    """A folder in which nothing can be written: by its rights; for root, who has them all, by a mount; and where root may not
+    mount, by something that stands where the daemon has to write.
     """
-    rights = folder.stat().st_mode
-    folder.chmod(0o500)
+    rights = {path: path.stat().st_mode for path in (*folder.iterdir(), folder)}
+    for path, mode in rights.items():
+        path.chmod(mode & ~0o222)
     mounted = subprocess.run(["mount", "--bind", "-r", folder, folder], capture_output=True, check=False).returncode == 0
-    lock = folder / "journal.sqlite3.lock"
-    blocked = not mounted and os.access(lock, os.W_OK) and os.geteuid() == 0
-    if blocked:
-        lock.unlink()
-        lock.mkdir()
+    blocked = folder / "journal.sqlite3.lock" if not mounted and os.access(folder, os.W_OK) else None
+    if blocked is not None:
+        blocked.unlink()
+        blocked.mkdir()
     try:
         yield
     finally:
         if mounted:
             subprocess.run(["umount", folder], check=True)
-        if blocked:
-            lock.rmdir()
-        folder.chmod(rights)
+        if blocked is not None:
+            blocked.rmdir()
+            del rights[blocked]
+        for path, mode in rights.items():
+            path.chmod(mode)
 
 
 def test_a_journal_that_was_damaged_while_nobody_used_it(floor: Callable[..., Floor]) -> None:
