@@ -1,0 +1,53 @@
+"""What a device sends is told in no log and in no error, where cards may lie face down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from devices.readings import AnyReading
+from tests.devices.parts import Lines, Pty, until
+from tests.devices.test_device import running
+
+
+class Telling(Lines):
+    """A codec whose defects tell what it was given, as defects do."""
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        if b"boom" in data:
+            raise ValueError(f"no card is {data!r}")
+        return super().feed(data, now)
+
+
+@pytest.fixture
+def pty(tmp_path: Path) -> Iterator[Pty]:
+    made = Pty(tmp_path)
+    yield made
+    made.unplug()
+
+
+def take(readings: list[AnyReading]) -> None:
+    """A table whose defects tell what it was given."""
+    if any(b"ok" in msgspec.json.encode(reading) for reading in readings):
+        raise RuntimeError(f"a defect with {readings}")
+
+
+async def test_a_defect_says_where_it_is_and_not_what_it_saw(pty: Pty) -> None:
+    async with running(pty.url, codec=Telling(), take=take, confidential=True) as floor:
+        await floor.until_open()
+        pty.say(b"boom 7h\n")
+        await until(lambda: floor.device.health().defects == 1)
+        pty.say(b"ok 8h\n")
+        await floor.until_frames(1)
+        await until(lambda: floor.logged("readings were not taken"))
+        logged = str(floor.logs.entries)
+        codec, table = (entry for entry in floor.logs.entries if "where" in entry)
+        assert (codec["error"], table["error"]) == ("ValueError", "RuntimeError")
+        assert __file__ in codec["where"]
+        assert __file__ in table["where"]
+        for card in ("7h", "8h"):
+            assert card not in logged
+            assert card not in str(floor.device.health())
