@@ -119,6 +119,15 @@ def disk(kind: type[Full] | type[ReadOnly], folder: Path) -> Disk:
         return Limited(folder)
 
 
+def mount(*words: str) -> bool:
+    """Mount, if we may. Gives whether it is done."""
+    try:
+        _run("mount", *words)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
+
+
 def spoil(path: Path, *, first: int = 4096) -> None:
     """Overwrite a file behind everybody's back, from the byte ``first`` on, and leave its length."""
     length = path.stat().st_size

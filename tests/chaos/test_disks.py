@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.archive import events_of
-from tests.chaos.disk import Full, ReadOnly, disk, spoil
+from tests.chaos.disk import Full, ReadOnly, disk, mount, spoil
 from tests.chaos.floor import Floor
 from tests.chaos.proof import proved, right, sound
 from tests.daemon.mosquitto import until
@@ -77,7 +77,7 @@ def read_only(folder: Path) -> Iterator[None]:
     rights = {path: path.stat().st_mode for path in (*folder.iterdir(), folder)}
     for path, mode in rights.items():
         path.chmod(mode & ~0o222)
-    mounted = subprocess.run(["mount", "--bind", "-r", folder, folder], capture_output=True, check=False).returncode == 0
+    mounted = mount("--bind", "-r", str(folder), str(folder))
     blocked = folder / "journal.sqlite3.lock" if not mounted and os.access(folder, os.W_OK) else None
     if blocked is not None:
         blocked.unlink()
