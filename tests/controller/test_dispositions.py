@@ -8,16 +8,17 @@ import subprocess
 import sys
 from itertools import groupby
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from controller.commands import COMMANDS, VoidReason
+from controller.commands import COMMANDS, CardDecide, VoidReason
 from controller.dispositions import Disposition, coverage, dispositions, subjects
 from controller.events import EVENTS
 from controller.games.games import make_game, settings_of
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
+CARD_DECISIONS = get_args(get_type_hints(CardDecide)["action"])
 COMMAND_TAGS = {str(kind.__struct_config__.tag) for kind in COMMANDS}
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,10 +58,16 @@ def test_answers_are_for_rules_that_exist() -> None:
     assert set(dispositions()) <= {rule for subject in subjects() for rule in subject.ids}
 
 
-@pytest.mark.parametrize("subject", ["roulette", "punto-banca"])
+@pytest.mark.parametrize("subject", ["roulette", "punto-banca", "blackjack"])
 def test_every_rule_of_the_subject_has_an_answer(subject: str) -> None:
     there = {rule for each in subjects() if each.subject == subject for rule in each.ids}
     assert there == {rule for rule, answer in dispositions().items() if answer.game == subject}
+
+
+def test_every_rule_of_both_games_of_a_held_bank_has_an_answer() -> None:
+    games = {"chemin-de-fer", "baccarat-two-cloths"}
+    there = {rule for each in subjects() if games & set(each.subject.split(" and ")) for rule in each.ids}
+    assert there <= {rule for rule, answer in dispositions().items() if answer.game in games}
 
 
 def test_counts_add_up() -> None:
@@ -87,8 +94,8 @@ GAME_OF = {"roulette": "roulette-french", "casino": "roulette-french", "shoe": "
 
 
 def _check_place(place: str, answer: Disposition) -> None:
-    """A place is a setting, an irregularity, a key of the rulebook or of the retained state, or a command or event with fields
-    or void reasons."""
+    """A place is a setting, an irregularity, a key of the rulebook or of the retained state, or a command or event with fields,
+    void reasons or decisions about cards."""
     kind, *names = place.split()
     game, decree = GAME_OF.get(answer.game, answer.game), answer.id.split("-")[0]
     made: Any = make_game(game, decree, {})
@@ -101,7 +108,7 @@ def _check_place(place: str, answer: Disposition) -> None:
     elif kind == "rulebook":
         assert names[0] in made.book.__struct_fields__, place
     else:
-        assert set(names) <= {*SAID[kind].__struct_fields__, *get_args(VoidReason)}, place
+        assert set(names) <= {*SAID[kind].__struct_fields__, *get_args(VoidReason), *CARD_DECISIONS}, place
 
 
 def test_what_is_enforced_is_proved_by_a_test(claims: dict[str, str]) -> None:
