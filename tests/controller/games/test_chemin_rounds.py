@@ -225,7 +225,7 @@ def test_the_cut_card_lets_the_round_in_hand_end_and_no_other_begin(decree: str)
         play.say("bets.open")
 
 
-@every
+@rules("ARA02-087", "BAL05-110", "EUS96-132", "GAL07-061")
 def test_the_cut_card_at_another_place_is_told(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d")

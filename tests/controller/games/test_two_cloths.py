@@ -50,7 +50,7 @@ def test_both_hands_may_speak_before_the_cards_come(decree: str) -> None:
     assert [event.to for event in of(said, CardExpected)] == ["cloth:2", "bank"]
 
 
-@rules("ARA02-111 ARA02-112", "BAL05-110", "EUS96-131 EUS96-132", "GAL07-099")
+@rules("ARA02-111 ARA02-112", "BAL05-110", "EUS96-131 EUS96-132", "GAL07-062")
 def test_only_new_cards_and_ten_behind_the_cut_card(decree: str) -> None:
     play = at_table(decree, "baccarat-two-cloths")
     play.say("shoe.end")
