@@ -13,6 +13,7 @@ from controller.events import AnyEvent
 LARGEST = 16_384
 """Bytes; a command is a short line."""
 
+RECALL = "recall"
 _NAMES = sorted(str(command.__struct_config__.tag) for command in COMMANDS)
 _CLIENT = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -29,15 +30,15 @@ class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``command/events.recall``: a subscriber saw a gap and asks for the events of ``boot`` after the number ``after``.
+    """``command/recall``: a subscriber saw a gap and asks for the events of ``boot`` from the number ``from`` on.
 
     ``to``: up to that number. ``onward``: and for those of every later boot, of which it may have heard nothing at all; ``to``
     has no meaning then.
     """
 
     boot: str
-    after: Annotated[int, msgspec.Meta(ge=0)]
-    to: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    first: Annotated[int, msgspec.Meta(ge=1)] = msgspec.field(name="from")
+    to: Annotated[int, msgspec.Meta(ge=1)] | None = None
     onward: bool = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
 
@@ -81,12 +82,12 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
     if given := sorted({"at", "type", "command"} & set(fields)):
         raise Unreadable(f"{', '.join(given)}: not in the body; the topic names the command and the table stamps it", sender)
     try:
-        if name == "events.recall":
+        if name == RECALL:
             return sender, msgspec.convert(fields, Recall)
         if name.startswith("device."):
             return sender, msgspec.convert({**fields, "command": name.removeprefix("device.")}, DeviceOrder)
         if name not in _NAMES:
-            raise Unreadable(f"no command {name!r}; there are: {', '.join(_NAMES)}, events.recall and device.<command>", sender)
+            raise Unreadable(f"no command {name!r}; there are: {', '.join(_NAMES)}, {RECALL} and device.<command>", sender)
         command: AnyCommand = msgspec.convert({**fields, "at": at, "type": name}, AnyCommand)
     except msgspec.ValidationError as error:
         raise Unreadable(str(error), sender) from None

@@ -121,9 +121,9 @@ def _asyncapi() -> Schema:
         ),
         "command": _channel(
             topics.command("{table}", "{command}"),
-            TABLE | {"command": f"One of {', '.join(sorted(COMMAND_NAMES.values()))}, events.recall, or device.<command>."},
+            TABLE | {"command": f"One of {', '.join(sorted(COMMAND_NAMES.values()))}, recall, or device.<command>."},
             {COMMAND_NAMES[c]: ("orders", c.__name__) for c in COMMANDS}
-            | {"events.recall": ("orders", "Recall"), "device": ("orders", "DeviceOrder")},
+            | {"recall": ("orders", "Recall"), "device": ("orders", "DeviceOrder")},
         ),
         "reply": _channel(
             topics.reply("{table}", "{client}"),

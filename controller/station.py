@@ -140,7 +140,7 @@ class Station:
     def recall(self, wanted: Recall) -> tuple[AnyEvent, ...]:
         """Events that are stored, marked historical, oldest first."""
         find = self._journal.events_onward if wanted.onward else self._journal.events_of
-        found = find(self.table.id, wanted.boot, wanted.after, wanted.limit)
+        found = find(self.table.id, wanted.boot, wanted.first - 1, wanted.limit)
         if wanted.to is not None and not wanted.onward:
             found = [entry for entry in found if entry.seq <= wanted.to]
         return tuple(msgspec.structs.replace(read_event(entry.body), historical=True) for entry in found)

@@ -137,7 +137,7 @@ class Archive:
 
     def recall(self, table: str, boot: str, after: int) -> Body:
         """Ask for the events after one of them, and give the reply."""
-        return self._ask(table, "events.recall", {"boot": boot, "after": after, "onward": True}, again=True)
+        return self._ask(table, "recall", {"boot": boot, "from": after + 1, "onward": True}, again=True)
 
     def _ask(self, table: str, name: str, fields: Body, *, again: bool) -> Body:
         """``again``: ask once more where no reply comes; the daemon was on its way back, or a broker took the reply with it."""

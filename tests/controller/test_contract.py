@@ -63,7 +63,7 @@ def component(label: str) -> tuple[str, str]:
     """Where the schema of an example is."""
     kind, _, name = label.partition(" ")
     if kind == "order":
-        own = {"events.recall": "Recall"} | {str(command.__struct_config__.tag): command.__name__ for command in COMMANDS}
+        own = {"recall": "Recall"} | {str(command.__struct_config__.tag): command.__name__ for command in COMMANDS}
         return "orders", own.get(name, "DeviceOrder")
     return {
         "event": ("events", ""),

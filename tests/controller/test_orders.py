@@ -30,7 +30,7 @@ def test_orders_to_a_device_and_recalls() -> None:
     assert order("device.power_on", **HEAD, device="wheel")[1] == DeviceOrder(
         command="power_on", device="wheel", by="M. Lasa", role="table_head"
     )
-    assert order("events.recall", boot="b", after=7)[1] == Recall(boot="b", after=7)
+    assert order("recall", boot="b", **{"from": 8})[1] == Recall(boot="b", first=8)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_orders_to_a_device_and_recalls() -> None:
         ("round.void", {**HEAD, "reason": "ball_out", "client": "a/b"}, "client"),
         ("round.void", {**HEAD, "reason": "ball_out", "client": 7}, "client"),
         ("link.up", {"device": "wheel"}, "no command 'link.up'"),
-        ("events.recall", {"boot": "b", "after": 1, "limit": 1000}, "limit"),
+        ("recall", {"boot": "b", "from": 1, "limit": 1000}, "limit"),
     ],
 )
 def test_what_is_wrong_is_named(name: str, fields: dict[str, Any], told: str) -> None:
@@ -57,7 +57,7 @@ def test_whoever_asks_wrongly_is_known_all_the_same() -> None:
 
 
 @given(
-    st.sampled_from([*(str(c.__struct_config__.tag) for c in COMMANDS), "events.recall", "device.x", "", "+"]),
+    st.sampled_from([*(str(c.__struct_config__.tag) for c in COMMANDS), "recall", "device.x", "", "+"]),
     st.binary(max_size=200),
 )
 def test_no_bytes_raise_anything_else(name: str, body: bytes) -> None:

@@ -53,7 +53,7 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Sub
         ("session.open", {**HEAD, "note": "x" * 20_000}, None),
         ("device.power_on", {**HEAD, "device": "shoe"}, "no device 'shoe' at this table; there are: wheel"),
         ("device.power_on", {**HEAD, "device": "wheel"}, "commands"),
-        ("events.recall", {"boot": "x", "after": -1}, "after"),
+        ("recall", {"boot": "x", "from": 0}, "from"),
     ],
 )
 def test_a_bad_command_is_answered_and_everything_goes_on(
@@ -113,11 +113,11 @@ def test_a_device_is_commanded_where_the_site_allows_it(
 def test_a_gap_is_filled_by_a_recall(heard: Subscriber, running: Daemon, wheel: Wheel) -> None:
     command(heard, "session.open")
     result = spin(wheel, heard, "17", 2)
-    heard.say(f"{TABLE}/command/events.recall", {"client": "t", "id": 9, "boot": result["boot"], "after": 1, "limit": 3})
+    heard.say(f"{TABLE}/command/recall", {"client": "t", "id": 9, "boot": result["boot"], "from": 2, "limit": 3})
     reply = until("the recalled", lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 9], running.log)[0]
     assert [event["seq"] for event in reply["events"]] == [2, 3, 4]
     live = {event["seq"]: event for event in heard.events()}
     assert all(event == {**live[event["seq"]], "historical": True} for event in reply["events"] if event["seq"] in live)
-    heard.say(f"{TABLE}/command/events.recall", {"client": "t", "id": 10, "boot": "before", "after": 5, "onward": True})
+    heard.say(f"{TABLE}/command/recall", {"client": "t", "id": 10, "boot": "before", "from": 6, "onward": True})
     reply = until("the recalled", lambda: [h.body for h in heard.on("/reply/t") if h.body["id"] == 10], running.log)[0]
     assert [event["seq"] for event in reply["events"]] == list(range(1, result["seq"] + 1))

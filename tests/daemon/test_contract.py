@@ -54,7 +54,7 @@ def test_every_message_of_a_session_fits(
     assert not command(heard, "round.void", reason="no reason")["ok"]
     result = spin(wheel, heard, "17", 2)
     spin(wheel, heard, " 0", 3, before="17")
-    heard.say(f"{TABLE}/command/events.recall", {"boot": result["boot"], "after": 0, "client": "display"})
+    heard.say(f"{TABLE}/command/recall", {"boot": result["boot"], "from": 1, "client": "display"})
     until("the recalled events", lambda: (heard.latest("/reply/display") or {}).get("events"))
     wheel.unplug()
     raised = until_more(heard, "alert.raised", 0)[0]
