@@ -6,17 +6,29 @@ from typing import get_args
 
 import pytest
 
-from controller.games import blackjack_settings, punto_banca_settings, shoe
+from controller.games import blackjack_settings, chemin_settings, punto_banca_settings, shoe
 from controller.games.games import make_game
 from controller.games.roulette_settings import BREACHES, LAWS
 from devices.readings import WheelFaultName
 from tests import contract
 
 SECTIONS = contract.sections("vocabulary.md")
-SHOWN = {"roulette": "roulette-french", "punto y banca": "punto-banca", "blackjack": "blackjack"}
+SHOWN = {"roulette": "roulette-french", "punto y banca": "punto-banca", "chemin de fer": "chemin-de-fer", "blackjack": "blackjack"}
 """The games whose topics ``state`` and ``history`` are described, by the name in the headings."""
-NAMED = ("irregularity", "irregularity of a shoe", "irregularity of punto y banca", "irregularity of black jack", "alert")
+NAMED = (
+    "irregularity",
+    "irregularity of a shoe",
+    "irregularity of punto y banca",
+    "irregularity of black jack",
+    "irregularity of chemin de fer",
+    "alert",
+)
 """Lists of words that are in no type."""
+CHEMIN = (
+    *(word for word in chemin_settings.LAWS[len(shoe.LAWS) :] if word != "no_claim"),
+    *("fifth_card", "bank_overdealt", "two_third_cards", "false_card", "words_contradict", "restored"),
+)
+"""That no claim is heard is told to whoever makes it; cards in the basket have several laws, and one name."""
 
 
 def expected() -> dict[str, list[contract.Row]]:
@@ -85,6 +97,7 @@ def test_alerts_of_a_wheel_are_the_faults_that_no_policy_decides() -> None:
         ("irregularity of a shoe", shoe.LAWS),
         ("irregularity of punto y banca", punto_banca_settings.LAWS[len(shoe.LAWS) :]),
         ("irregularity of black jack", (*blackjack_settings.LAWS[len(shoe.LAWS) :], "hands_too_few")),
+        ("irregularity of chemin de fer", CHEMIN),
     ],
 )
 def test_irregularities_of_a_game_of_cards(heading: str, laws: tuple[str, ...]) -> None:
