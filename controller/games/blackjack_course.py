@@ -145,7 +145,8 @@ def _no_surrender(rules: Rules, deal: Deal, seat: Seat) -> str | None:
         return "no hand gives up where the dealer's first card is an ace"
     if len(seat.cards) != 2 or seat.split or seat.doubled or seat.asked:
         return f"{seat.who} has gone on: only the first two cards are given up"
-    if rules.book.surrender_until == "table" and any(len(each.cards) > 2 or each.split for each in deal.seats):
+    first_two = 2 * sum("." not in each.who for each in deal.seats)
+    if rules.book.surrender_until == "table" and sum(len(each.cards) for each in deal.seats) > first_two:
         return "a third card was given: no hand gives up any more"
     return None
 

@@ -16,10 +16,13 @@ from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, 
 def take_card(turn: Turn, given: CardDrawn) -> None:
     """A card left the shoe. It counts, wherever it goes."""
     state = turn.state
-    if state.shoe is None or not state.open:
-        if state.open:
-            turn.alert("shoe_missing", given, active=True)
-        turn.irregular("shoe_missing" if state.open else "card_out_of_round")
+    if not state.open:
+        turn.irregular("card_out_of_round")
+        return
+    if state.shoe is None:
+        if "shoe_missing" not in state.alerts:
+            turn.irregular("shoe_missing", asks=("shoe.start",))
+        turn.alert("shoe_missing", given, active=True)
         return
     counted, trouble = shoe.draw(state.shoe, given.card)
     turn.change(shoe=counted)

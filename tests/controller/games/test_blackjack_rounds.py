@@ -371,6 +371,7 @@ def test_any_hand_gives_up_before_the_first_third_card(decree: str) -> None:
     play.deal((1, 2, 3), "Th 9s 5c Kd 3d 7c 9c")
     play.key("surrender", "box:2")
     play.key("draw")
+    assert play.state.expected == "box:1"
     play.cards("2c")
     with pytest.raises(Rejected, match="third card was given"):
         play.key("surrender", "box:3")
@@ -476,3 +477,19 @@ def test_what_the_table_shows(play: Play) -> None:
     after = "dealer" if play.game.book.plays > 1 else "waiting"
     assert shown == ["waiting", "bets_open", "dealing", "players", "players", "dealer", after]
     assert play.game.history(play.state)[0]["kind"] == "result"
+
+
+@rule("BAL05-081", "GAL07-070")
+def test_a_hand_still_gives_up_while_another_was_split_and_has_no_card() -> None:
+    play = Play("GAL07")
+    play.open()
+    play.deal((1, 2), "8h 9s 5c 8d 7c")
+    play.key("split")
+    play.key("surrender", "box:2")
+    with pytest.raises(Rejected, match="box:1 has gone on"):
+        play.key("surrender", "box:1")
+    play.cards("2c")
+    play.key("stand")
+    play.cards("3c")
+    play.key("stand")
+    assert play.state.expected == "dealer"

@@ -80,6 +80,7 @@ def test_without_a_shoe_cards_are_nothing(play: Play) -> None:
     said = play.card("8h")
     assert whats(said) == ["shoe_missing", "shoe_missing"]
     assert b"8h" not in b"".join(map(write, said))
+    assert play.card("9h") == []
     assert only(play.command("shoe.start", shoe="7"), AlertCleared)
 
 
