@@ -22,7 +22,8 @@ from usb.core import USBError, USBTimeoutError
 INTERRUPT = 3
 IN = 0x80
 GET_DESCRIPTOR, STRING = 6, 3
-SET_PROTOCOL = 0x0B
+REQUESTS = {0x0A: "idle", 0x0B: "protocol"}
+"""What a keyboard can be told."""
 
 
 class Endpoint(NamedTuple):
@@ -242,9 +243,9 @@ class VirtualBus(IBackend):
         data: array[int],
         timeout: int,  # noqa: ARG002
     ) -> int:
-        """Strings, and the protocol of a keyboard. Any other request stalls, as it does on a real device."""
-        if bRequest == SET_PROTOCOL:
-            self._do(dev_handle, f"protocol {wValue} of {wIndex}")
+        """Strings, and what a keyboard can be told. Any other request stalls, as it does on a real device."""
+        if bRequest in REQUESTS:
+            self._do(dev_handle, f"{REQUESTS[bRequest]} {wValue} of {wIndex}")
             return 0
         if bmRequestType & IN and bRequest == GET_DESCRIPTOR and wValue >> 8 == STRING:
             index = wValue & 0xFF

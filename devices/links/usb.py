@@ -31,7 +31,8 @@ BOOT_REPORT = 8
 NETWORK: tuple[tuple[int, int | None, int | None], ...] = ((0x02, None, None), (0x0A, None, None), (0xE0, None, None), (0xEF, 4, 1))
 """Class, subclass and protocol of modems, network cards and wireless controllers; None: any."""
 
-SET_PROTOCOL = 0x0B
+SET_IDLE, SET_PROTOCOL = 0x0A, 0x0B
+BOOT_PROTOCOL, REPORT_PROTOCOL = 0, 1
 TO_INTERFACE = 0x21
 """Request type: host to device, of the class, to an interface."""
 
@@ -89,6 +90,7 @@ class UsbLink:
         self._name = str(wanted)
         self._timeout = settings.timeout
         self._detached = False
+        self._is_keyboard = False
         self._device: Any = None
         try:
             self._device = find(wanted)
@@ -106,20 +108,25 @@ class UsbLink:
         interface, endpoint = choose(configuration(device), settings.interface, self._name)
         self._interface: int = interface.bInterfaceNumber
         self._endpoint: int = endpoint.bEndpointAddress
-        is_keyboard = (interface.bInterfaceSubClass, interface.bInterfaceProtocol) == (BOOT, KEYBOARD)
+        boot_keyboard = (interface.bInterfaceSubClass, interface.bInterfaceProtocol) == (BOOT, KEYBOARD)
         packet = endpoint.wMaxPacketSize & 0x7FF
-        self._report = settings.report or (BOOT_REPORT if is_keyboard else packet)
+        self._report = settings.report or (BOOT_REPORT if boot_keyboard else packet)
         self._room = max(self._report, packet)
         if device.is_kernel_driver_active(self._interface):
             device.detach_kernel_driver(self._interface)
             self._detached = True
         usb.util.claim_interface(device, self._interface)
-        if is_keyboard:
-            with suppress(usb.core.USBError):  # one that knows no other shape may refuse
-                device.ctrl_transfer(TO_INTERFACE, SET_PROTOCOL, 0, self._interface)
+        self._is_keyboard = boot_keyboard
+        if boot_keyboard:
+            self._ask(SET_PROTOCOL, BOOT_PROTOCOL)
+            self._ask(SET_IDLE, 0)  # no report is said again while nothing changes
         with suppress(usb.core.USBError):  # a stall that was left behind by whoever had it before
             device.clear_halt(self._endpoint)
         self._facts = {**facts(device), "interface": str(self._interface)}
+
+    def _ask(self, request: int, value: int) -> None:
+        with suppress(usb.core.USBError):  # one that knows no other way may refuse
+            self._device.ctrl_transfer(TO_INTERFACE, request, value, self._interface)
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`. Waits for the time in the address, if that is longer.
@@ -144,12 +151,15 @@ class UsbLink:
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`. The kernel's driver is put back where there was one."""
-        device, self._device = self._device, None
-        if device is None:
+        if self._device is None:
             return
-        with suppress(usb.core.USBError, ValueError, NotImplementedError):
-            if self._detached:
+        if self._is_keyboard:
+            self._ask(SET_PROTOCOL, REPORT_PROTOCOL)
+        device, self._device = self._device, None
+        if self._detached:
+            with suppress(usb.core.USBError, ValueError):
                 usb.util.release_interface(device, self._interface)
+            with suppress(usb.core.USBError, ValueError, NotImplementedError):
                 device.attach_kernel_driver(self._interface)
         with suppress(usb.core.USBError, ValueError):
             usb.util.dispose_resources(device)

@@ -62,7 +62,7 @@ class Barcode:
         self._pace = Pace(device, options.min_draw)
         self._heard = 0.0  # when the last byte came
         self._cut: tuple[float, int] | None = None  # half a code that a closed link left: when it is told, and its bytes
-        self._last: tuple[str, float] | None = None  # the last code, and when it came
+        self._last: tuple[str, float, bool] | None = None  # the last code, when it came, and whether it was late
         self._fault: ShoeFaultName | None = None
         self._gap = -inf  # when a gap was told, and no code came whole since
 
@@ -112,15 +112,15 @@ class Barcode:
         if card is None and scan.code != self._noread:
             self.counters.unknown += 1
         self._be("unread" if scan.code == self._noread else "card_code" if card is None else None, now, out)
-        again = self._last is not None and self._last[0] == scan.code and now - self._last[1] < self._repeat
-        self._last = (scan.code, now)
+        again = self._last if self._last and self._last[0] == scan.code and now - self._last[1] < self._repeat else None
+        late = again[2] if again else self._pace.is_late(now, card=card != CUT)  # a scanner may read twice faster than a hand
+        self._last = (scan.code, now, late)
         evidence = escape(scan.bytes)
-        late = self._pace.is_late(now, card=card != CUT)
         self.counters.late += late
         if card == CUT:
             out.append(CardCut(at=now, device=self._device, frame=evidence, late=late))
         else:
-            out.append(CardDrawn(at=now, device=self._device, frame=evidence, card=card, unsure=again, late=late))
+            out.append(CardDrawn(at=now, device=self._device, frame=evidence, card=card, unsure=again is not None, late=late))
 
     def _lose(self, size: int, now: float, out: list[AnyReading]) -> None:
         """The bytes are not shown: they may be those of a card that lies face down. A flood of them is a gap in each second."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -79,13 +80,14 @@ class Usb:
         self._listening.bind(self._path)
         self._listening.listen()
         self._listening.settimeout(PATIENCE)
+        self._open = ExitStack()
 
     def begin(self, daemon: Daemon) -> None:
         daemon.program = (virtual_usb.__file__, self._path)
         daemon.start()
         connection, _ = self._listening.accept()
-        self._lines = connection.makefile("rw")
-        connection.close()
+        with connection:
+            self._lines = self._open.enter_context(connection.makefile("rw"))
 
     def ask(self, line: str) -> list[str]:
         print(line, file=self._lines, flush=True)
@@ -105,7 +107,7 @@ class Usb:
         self.ask("plug")
 
     def close(self) -> None:
-        self._lines.close()
+        self._open.close()
         self._listening.close()
 
 

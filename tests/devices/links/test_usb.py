@@ -12,7 +12,7 @@ import usb.core
 
 from devices.links import LinkFailed, open_link
 from devices.links import usb as usb_link
-from simulators.usb import POS_SCANNER, RNDIS_GADGET, Endpoint, Interface, UsbDevice, VirtualBus
+from simulators.usb import POS_SCANNER, RNDIS_GADGET, Endpoint, Interface, UsbDevice, VirtualBus, error
 from tests.devices.parts import read_some
 
 URL = "usb://0c2e:0b61?timeout=0.2"
@@ -48,8 +48,8 @@ def test_a_report_comes_to_us_and_to_nobody_else(bus: VirtualBus) -> None:
     link.close()
     scanner.report(KEYS[0])
     assert len(scanner.typed) == 2
-    taken, given = ["detach 0", "claim 0", "protocol 0 of 0", "clear_halt 81"], ["release 0", "attach 0", "close"]
-    assert scanner.log == ["open", *taken, *given]
+    taken = ["detach 0", "claim 0", "protocol 0 of 0", "idle 0 of 0", "clear_halt 81"]
+    assert scanner.log == ["open", *taken, "protocol 1 of 0", "release 0", "attach 0", "close"]
 
 
 def test_a_device_that_the_kernel_does_not_drive_is_not_given_to_it(bus: VirtualBus) -> None:
@@ -227,6 +227,19 @@ def test_reasons_are_for_people(bus: VirtualBus) -> None:
         link.write(b"?")
     link.close()
     link.close()
+
+
+def test_a_keyboard_that_takes_no_requests_is_read_all_the_same(bus: VirtualBus, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stall(*_: Any) -> int:
+        raise error(errno.EPIPE)
+
+    monkeypatch.setattr(bus, "ctrl_transfer", stall)
+    scanner = bus.plug(UsbDevice())
+    link = open_link(URL)
+    scanner.report(KEYS[0])
+    assert link.read(5) == KEYS[0]
+    link.close()
+    assert scanner.kernel == {0}
 
 
 def test_no_library_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,6 +74,17 @@ class TestEveryScanner:
         assert drawn(readings) == ["As", "As", "As"]
         assert [reading.unsure for reading in readings if isinstance(reading, CardDrawn)] == [False, True, False]
 
+    def test_a_scanner_may_read_twice_faster_than_a_hand_draws(self, kind: str) -> None:
+        readings = make(kind).feed(said(kind, "S1") * 2, 1.0)
+        assert [(reading.unsure, reading.late) for reading in readings if isinstance(reading, CardDrawn)] == [
+            (False, False),
+            (True, False),
+        ]
+
+    def test_what_is_read_twice_in_a_burst_is_late_too(self, kind: str) -> None:
+        readings = make(kind).feed(said(kind, "H1") + said(kind, "S1") * 2, 1.0)
+        assert [reading.late for reading in readings if isinstance(reading, CardDrawn)] == [False, True, True]
+
     def test_another_card_between_two_equal_ones_makes_both_sure(self, kind: str) -> None:
         scanner = make(kind)
         readings = [reading for text in ("S1", "H1", "S1") for reading in scanner.feed(said(kind, text), 1.0)]
