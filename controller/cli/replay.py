@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from controller.cli import Failed
 from controller.cli.decode import decode, make_codec
 from controller.cli.play import add_rules, make_table
-from controller.commands import SessionOpen
+from controller.commands import SessionOpen, ShoeStart
 from controller.games.game import Rejected
 from controller.notation import Input, write
 from controller.table import Table
@@ -46,6 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--stale-after", type=float, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
     )
     parser.add_argument("--no-session", action="store_true", help="do not open a session at the first line")
+    parser.add_argument("--shoe", metavar="NUMBER", help="the number of the shoe whose cards come from the first line on")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if not arguments.no_session:
             _take(table, SessionOpen(at=0.0, by="replay", role="inspector"), start, said)
+        if arguments.shoe is not None:
+            _take(table, ShoeStart(at=0.0, by="replay", role="inspector", shoe=arguments.shoe), start, said)
         for reading in inputs:
             _take(table, reading, start, said)
     except CodecDefect as error:
@@ -74,6 +77,8 @@ def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
     try:
         events = table.take(given, utc(start + given.at), round(given.at * 1e9))
     except Rejected as refusal:
+        if isinstance(given, ShoeStart):
+            raise Failed(f"the shoe cannot be put in: {refusal}") from refusal
         raise Failed(f"the session cannot be opened: {refusal}; try --no-session") from refusal
     for event in events:
         line = write(event).decode()

@@ -114,3 +114,26 @@ def test_what_cannot_be_replayed_is_named(tmp_path: Path, capsys: pytest.Capture
     assert "no_such" in capsys.readouterr().err
     assert main(["replay", str(both[0]), "--driver", "none", *ROULETTE[2:]]) == 1
     assert "cammegh-ss2" in capsys.readouterr().err
+
+
+SHOE = ("--game", "punto-banca", "--decree", "GAL07", "--set", "rounds=shoe", "--set", "turn=when_complete")
+RECORDINGS = Path(__file__).parents[1] / "recordings"
+
+
+@pytest.mark.parametrize("driver", ["angel-eye", "bee-tek"])
+def test_a_recorded_shoe(driver: str, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded = str(RECORDINGS / f"{driver}-punto-banca.txt")
+    assert main(["replay", recorded, "--driver", driver, *SHOE, "--shoe", "S1"]) == 0
+    said = events(capsys.readouterr().out)
+    results = [event for event in said if event["type"] == "round.result"]
+    assert results
+    assert [event["round"] for event in results] == list(range(1, len(results) + 1))
+    assert [event for event in said if event["type"] == "irregularity"] == []
+
+
+def test_a_shoe_needs_a_number_and_a_session(capsys: pytest.CaptureFixture[str]) -> None:
+    recorded = str(RECORDINGS / "angel-eye-punto-banca.txt")
+    assert main(["replay", recorded, "--driver", "angel-eye", *SHOE, "--shoe", ""]) == 1
+    assert "the shoe cannot be put in: a shoe without a number may not be used" in capsys.readouterr().err
+    assert main(["replay", recorded, "--driver", "angel-eye", *SHOE, "--shoe", "S1", "--no-session"]) == 1
+    assert "the shoe cannot be put in: no session is open" in capsys.readouterr().err
