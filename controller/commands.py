@@ -82,10 +82,14 @@ class RoundConfirm(Command, frozen=True, tag="round.confirm"):
 
 
 class ResultCorrect(Command, frozen=True, tag="result.correct"):
-    """A published result was wrong. The old event stays; a ``result.corrected`` replaces it."""
+    """A published result was wrong. The old event stays; a ``result.corrected`` replaces it.
+
+    ``number`` (roulette) or ``winner`` (cards: ``player``, ``banker``, ``tie``): the right result.
+    """
 
     round: int
-    number: Number
+    number: Number | None = None
+    winner: str | None = None
 
 
 class ShoeStart(Command, frozen=True, tag="shoe.start"):

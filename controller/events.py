@@ -165,6 +165,7 @@ class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
     half: Half | UnsetType | None = UNSET
     dozen: int | UnsetType | None = UNSET
     column: int | UnsetType | None = UNSET
+    winner: str | UnsetType | None = UNSET
     by: str
     role: Role
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from controller.commands import (
     AnyCommand,
     BetsClose,
@@ -10,6 +12,7 @@ from controller.commands import (
     CardsTurn,
     Command,
     LastRoundsAnnounce,
+    ResultCorrect,
     Role,
     RoundConfirm,
     RoundVoid,
@@ -18,7 +21,7 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import LastRounds, SessionClosed, SessionOpened
+from controller.events import LastRounds, ResultCorrected, SessionClosed, SessionOpened
 from controller.games import shoe
 from controller.games.baccarat import SIDES, Side
 from controller.games.game import Rejected
@@ -40,6 +43,7 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
     CardsTurn: AT_THE_TABLE,
     CardDecide: IN_CHARGE,
     RoundConfirm: IN_CHARGE,
+    ResultCorrect: IN_CHARGE,
     LastRoundsAnnounce: AT_THE_TABLE,
 }
 """Which roles may say what. Who may call a round null is in the rulebook."""
@@ -227,6 +231,26 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
         frames = tuple(card.frame for card in cards if card.frame is not None) or frames
     turn.result(of.round, player, banker, frames, f"{given.by} ({given.role})", given.winner)
     turn.expect()
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:
+    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+    entry = turn.state.entry(given.round)
+    if entry is None:
+        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
+    if entry.kind != "result":
+        raise Rejected(f"round {given.round} has no result to correct")
+    was = entry.winner or "tie"
+    if given.winner is None or given.winner not in (*SIDES, "tie"):
+        raise Rejected("say the winner: player, banker or tie")
+    if given.winner == was:
+        raise Rejected(f"the winner of round {given.round} is {was} already")
+    side = None if given.winner == "tie" else _side(given.winner)
+    marks = ("tie",) if side is None else ()
+    turn.state = turn.state.with_entry(replace(entry, winner=side, hands=(), marks=marks, compared=True, corrected=True))
+    turn.say(
+        ResultCorrected(round=entry.round, replaces=None, replaces_boot=None, winner=side, was=was, by=given.by, role=given.role)
+    )
 
 
 def _undecided(turn: Turn, number: int | None, command: str) -> Coup | Entry:

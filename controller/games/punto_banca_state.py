@@ -91,6 +91,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cards: tuple[Card, ...] = ()
     frames: tuple[Frame, ...] = ()
     compared: bool = False
+    corrected: bool = False
     reason: str | None = None
     article: str | None = None
 

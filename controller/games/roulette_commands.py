@@ -153,6 +153,8 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
         raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
     if entry.number is None:
         raise Rejected(f"round {given.round} is {_OUTCOME[entry.kind]}: it has no result to correct")
+    if given.number is None:
+        raise Rejected("say the right number")
     number = _pocket(turn, given.number)
     if number == entry.number:
         raise Rejected(f"the result of round {given.round} is {number} already")

@@ -13,6 +13,7 @@ from controller.events import (
     CardRemoved,
     CardTurned,
     Irregularity,
+    ResultCorrected,
     RoundOpened,
     RoundResult,
     RoundVoid,
@@ -275,6 +276,26 @@ def test_who_may_decide() -> None:
     play.say("card.decide", action="accept")
     with pytest.raises(Rejected, match="no card waits for a decision"):
         play.say("card.decide", action="accept")
+
+
+@every
+def test_a_published_result_may_be_corrected(decree: str) -> None:
+    play = table(decree)
+    play.coup("Kc Qd 7h 6s")
+    for wrong, why in (({"winner": "player"}, "is player already"), ({}, "say the winner"), ({"winner": "bank"}, "say the winner")):
+        with pytest.raises(Rejected, match=why):
+            play.say("result.correct", round=1, **wrong)
+    with pytest.raises(Rejected, match="round 2 is not among the rounds remembered"):
+        play.say("result.correct", round=2, winner="tie")
+    corrected = only(play.say("result.correct", round=1, winner="tie"), ResultCorrected)
+    assert (corrected.round, corrected.winner, corrected.was, corrected.by) == (1, None, "player", "M. Lasa")
+    assert play.game.history(play.state) == [
+        {"round": 1, "kind": "result", "winner": "tie", "points": {}, "marks": ["tie"], "corrected": True}
+    ]
+    play.bets()
+    play.say("round.void", reason="inspector")
+    with pytest.raises(Rejected, match="round 2 has no result to correct"):
+        play.say("result.correct", round=2, winner="tie")
 
 
 # What the shoe complains of

@@ -171,7 +171,14 @@ def test_what_a_result_says() -> None:
     play.coup("3c Kd 3h 7s")
     [line] = play.game.history(play.state)
     points = {"player": 6, "banker": 7}
-    assert line == {"round": 1, "kind": "result", "winner": "banker", "points": points, "marks": ["pair_player"]}
+    assert line == {
+        "round": 1,
+        "kind": "result",
+        "winner": "banker",
+        "points": points,
+        "marks": ["pair_player"],
+        "corrected": False,
+    }
     shown = play.game.show(play.state)
     assert (shown["phase"], shown["last_winner"], shown["round"], shown["hands"]) == ("waiting", "banker", 1, {})
 

@@ -100,6 +100,7 @@ SAID: st.SearchStrategy[Input] = st.one_of(
     command("card.decide", action=st.just("for"), who=WHO),
     command("round.void", reason=st.sampled_from(["misdeal", "ball_out"]), round=ROUNDS),
     command("round.confirm", round=ROUNDS, winner=st.sampled_from([None, "player", "tie"])),
+    command("result.correct", round=st.sampled_from([1, 2]), winner=st.sampled_from(["player", "banker", "tie"])),
     command("hand.draw"),
 )
 

@@ -134,12 +134,13 @@ def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
     [
         (1, 8, "the result of round 1 is 8 already"),
         (1, "00", "the wheel has no number 00"),
+        (1, None, "say the right number"),
         (2, 8, "round 2 is null: it has no result to correct"),
         (3, 8, "round 3 is unresolved: it has no result to correct"),
         (9, 8, "round 9 is not among the rounds remembered of this session"),
     ],
 )
-def test_what_cannot_be_corrected(play: Play, round_: int, number: int | str, why: str) -> None:
+def test_what_cannot_be_corrected(play: Play, round_: int, number: int | str | None, why: str) -> None:
     play.spin(8, 1)
     play.until_closed(2)
     play.command("round.void", reason="ball_out")
