@@ -55,6 +55,15 @@ class Shoe:
         os.close(self._master)
 
 
+def has_open(made: Daemon, port: Path) -> bool:
+    """Whether the daemon has the port open: a shoe that was just plugged in says nothing."""
+    assert made.process is not None
+    try:
+        return port.resolve() in {file.resolve() for file in Path(f"/proc/{made.process.pid}/fd").iterdir()}
+    except OSError:  # a file was closed while we looked
+        return False
+
+
 @pytest.fixture
 def shoe(tmp_path: Path) -> Iterator[Shoe]:
     made = Shoe(tmp_path / "shoe")
@@ -92,6 +101,7 @@ min_draw = 0.0
     made = daemon(configuration(mosquitto.port, table("r1", wheel), bacara) + surveillance)
     made.start()
     until_up(heard, made)
+    until("the shoe's port is open", lambda: has_open(made, tmp_path / "shoe"), made.log)
 
     def say(name: str, **fields: Any) -> None:
         reply = command(heard, name, TABLE, **fields)
