@@ -15,6 +15,7 @@ from controller.games.chemin_settings import CheminSettings
 from controller.games.chemin_state import State
 from controller.notation import read_input
 from controller.rulebook import rulebook
+from controller.rulebook_chemin import Chemin
 from devices.readings import AnyReading, CardCut, CardDrawn
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
@@ -29,7 +30,7 @@ class Play:
     """A table in play. ``events``: all that was said; each method gives what it made the table say."""
 
     def __init__(self, decree: str = "ARA02", game: str = "chemin-de-fer", **settings: Any) -> None:
-        book = getattr(rulebook(decree), game.replace("-", "_"))
+        book: Chemin = getattr(rulebook(decree), game.replace("-", "_"))
         defaults = {name: doubt.default for name, doubt in book.doubts.items()}
         self.game = CheminGame(book, msgspec.convert(defaults | settings, CheminSettings))
         self.book = book
