@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     unopened = 0
     for where, body in _bodies(arguments.source or ["-"]):
         try:
-            print(msgspec.json.encode(open_sealed(body, key)).decode())
+            print(msgspec.json.encode(open_sealed(body, key)).decode(), flush=True)
         except Unopened as error:
             unopened += 1
             print(f"novamas: {where}: {error}", file=sys.stderr)
