@@ -21,7 +21,7 @@ def stored(floor: Floor) -> int:
 
 
 def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(floor: Callable[..., Floor]) -> None:
-    made = floor(tables=20)
+    made = floor(tables=20, speed=20.0)
     archive = made.start()
     made.until_results(1)
     made.broker.kill()
