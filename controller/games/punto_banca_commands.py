@@ -78,6 +78,7 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
         last=None,
         entries=(),
     )
+    turn.clear_alert("card_while_closed")
     turn.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
 
 
@@ -156,7 +157,7 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
         turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
     if not now.over:
         turn.say(shoe.ended(now, "reset" if turn.state.reset else "person", left))
-    turn.change(shoe=None, burn=None, queue=(), carried=(), reset=False, adrift=False, unseen=False)
+    turn.change(shoe=None, burn=None, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
     turn.expect()
 
 
@@ -230,6 +231,8 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     if hands is not None and given.winner in (None, winner_of(player, banker)):
         frames = tuple(card.frame for card in cards if card.frame is not None) or frames
     turn.result(of.round, player, banker, frames, f"{given.by} ({given.role})", given.winner)
+    if isinstance(of, Coup):
+        turn.change(adrift=True)  # its last cards may still come
     turn.expect()
 
 

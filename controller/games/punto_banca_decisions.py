@@ -11,7 +11,7 @@ from controller.games.baccarat import SIDES
 from controller.games.cards import is_card
 from controller.games.game import Rejected
 from controller.games.punto_banca_coup import count, next_place
-from controller.games.punto_banca_readings import burn, finish_burn, follow, ready
+from controller.games.punto_banca_readings import burn, finish_burn, follow, lose_place, ready
 from controller.games.punto_banca_state import Waiting
 from controller.games.punto_banca_turn import Turn
 from devices.readings import CardDrawn
@@ -157,6 +157,9 @@ def _resume(turn: Turn) -> None:
             follow(turn, each)
     if not turn.state.queue:
         turn.settle()
+        if turn.state.spilled:
+            turn.change(spilled=False)
+            lose_place(turn)
 
 
 # The burn

@@ -13,7 +13,7 @@ from controller.games import shoe
 from controller.games.baccarat import is_natural
 from controller.games.cards import is_card, pips
 from controller.games.punto_banca_coup import announced, count, is_complete, next_place
-from controller.games.punto_banca_state import Card, Coup, Entry, Waiting
+from controller.games.punto_banca_state import QUEUE, Card, Coup, Entry, Waiting
 from controller.games.punto_banca_turn import DECIDE, OUTCOMES, Turn, frame_of
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset, ShoeResult
 
@@ -30,7 +30,9 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         turn.change(shoe=counted)
     waiting = Waiting(given=given, trouble=None if trouble == "card_unread" else trouble)
     if not state.open:
-        turn.irregular("card_out_of_round")
+        if "card_while_closed" not in state.alerts:
+            turn.irregular("card_out_of_round")
+        turn.raise_alert("card_while_closed", given)
     elif state.shoe is None:
         if "shoe_missing" not in state.alerts:
             turn.irregular("shoe_missing", asks=("shoe.start",))
@@ -39,6 +41,8 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         _late(turn, given)
     elif state.reset:
         pass  # what is in the shoe is not known
+    elif len(state.queue) >= QUEUE:
+        turn.change(spilled=True)
     elif state.queue:
         turn.change(queue=(*state.queue, waiting))
     else:
@@ -173,13 +177,18 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
             if not state.burn.gap:
                 turn.irregular("silence", asks=DECIDE, detail="burn")
             turn.change(burn=replace(state.burn, gap=True))
-        hand = state.hand
-        by_shoe = turn.settings.rounds == "shoe"
-        if hand is not None and (hand.closed or count(hand) or by_shoe) and not is_complete(hand, turn.book.third):
-            turn.change_hand(gap=True, before_gap=hand.before_gap if hand.gap else count(hand))
-        elif hand is None and by_shoe:
-            turn.change(adrift=True, unseen=state.unseen or not state.adrift)
+        lose_place(turn)
     turn.expect()
+
+
+def lose_place(turn: Turn) -> None:
+    """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
+    state, hand = turn.state, turn.state.hand
+    by_shoe = turn.settings.rounds == "shoe"
+    if hand is not None and (hand.closed or count(hand) or by_shoe) and not is_complete(hand, turn.book.third):
+        turn.change_hand(gap=True, before_gap=hand.before_gap if hand.gap else count(hand))
+    elif hand is None and by_shoe:
+        turn.change(adrift=True, unseen=state.unseen or not state.adrift)
 
 
 def _found(turn: Turn, given: CardDrawn) -> bool:

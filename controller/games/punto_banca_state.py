@@ -13,6 +13,8 @@ from devices.readings import CardDrawn, ShoeResult
 
 REMEMBERED = 100
 """Rounds whose outcome is remembered: more than a talla of six decks has."""
+QUEUE = 12
+"""Cards that wait for a person at most: two coups. What comes after them is counted, and not followed."""
 SHOWN = 20
 """Rounds that the retained history shows."""
 
@@ -100,10 +102,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A table of punto y banca between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards that wait for a decision,
-    ``carried``: cards decided to be the first of the next round. ``silent``: the device is not heard now. ``adrift``: cards
-    go to no round until a person opens one, or the shoe says where it is; ``unseen``: one may have begun in a silence, at a
-    table without keys. ``reset``: the shoe started afresh, and a person has not said what is in it. ``expected``: what was
-    last said of the next card. ``last``: announced last hands that are left, from round ``last_since`` on.
+    ``carried``: cards decided to be the first of the next round; ``spilled``: more came than can wait. ``silent``: the
+    device is not heard now. ``adrift``: cards go to no round until a person opens one, or the shoe says where it is;
+    ``unseen``: one may have begun in a silence, at a table without keys. ``reset``: the shoe started afresh, and a person
+    has not said what is in it. ``expected``: what was last said of the next card. ``last``: announced last hands that are
+    left, from round ``last_since`` on.
     """
 
     session: int = 0
@@ -117,6 +120,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hand: Coup | None = None
     queue: tuple[Waiting, ...] = ()
     carried: tuple[Waiting, ...] = ()
+    spilled: bool = False
     silent: bool = False
     adrift: bool = False
     unseen: bool = False

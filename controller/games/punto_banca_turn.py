@@ -237,7 +237,9 @@ class Turn:
         hand = self.state.hand
         self.state = self.state.with_entry(entry)
         if hand is not None and hand.round == entry.round:
-            self.change(hand=None, queue=())
+            dropped, spilled = bool(self.state.queue), self.state.spilled
+            lost = dropped and spilled and self.settings.rounds == "shoe"
+            self.change(hand=None, queue=(), spilled=spilled and not dropped, adrift=self.state.adrift or lost)
 
     def close_talla(self) -> None:
         """After the cut card, and no round in hand: the talla is over."""

@@ -16,6 +16,7 @@ from controller.events import (
     ResultCorrected,
     RoundOpened,
     RoundResult,
+    RoundUnresolved,
     RoundVoid,
 )
 from controller.games.game import Rejected
@@ -138,6 +139,30 @@ def test_a_second_one_among_them_stops_the_table_again() -> None:
     assert [event.to for event in events_of(said, CardDealt)] == ["player"]
     said = play.say("card.decide", action="accept")
     assert [event.to for event in events_of(said, CardDealt)] == ["banker", "player"]
+
+
+def test_more_cards_than_can_wait_are_not_followed() -> None:
+    play = table()
+    play.bets()
+    play.cards("Kc", unsure=True)
+    play.cards("Qd 5h 6s " + "2c 3c 4c 5c 6c 7c 8c 9c Tc Jc Qc")
+    assert play.state.shoe is not None
+    assert (len(play.state.queue), play.state.shoe.drawn) == (12, 17)
+    said = play.say("card.decide", action="accept")
+    assert len(events_of(said, CardDealt)) == 4
+    stopped(said, "card_before_turn")
+    play.say("cards.turn")
+    said = play.say("card.decide", action="accept")  # five and two: the third card of the player, seven
+    play.say("cards.turn")
+    while play.state.queue:
+        said = play.say("card.decide", action="remove")
+    assert only(said, RoundResult).hands
+    play = table(rounds="shoe", turn="when_complete")
+    play.cards("Kc", unsure=True)
+    play.cards("Qd 7h 6s 2c 3c 6d 4d Kd Qh 7s 6h As")
+    said = play.say("card.decide", action="accept")
+    assert [event.round for event in events_of(said, RoundResult)] == [1, 2, 3]
+    assert only(play.cards("2h"), RoundUnresolved).round == 4  # one card of it could not wait
 
 
 @pytest.mark.rule("GAL07-060")

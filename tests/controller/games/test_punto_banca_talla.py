@@ -115,7 +115,9 @@ def test_no_cards_without_a_shoe() -> None:
         play.say("shoe.end")
     assert "alert.cleared" in whats(play.say("shoe.start", shoe="S1"))
     play.say("session.close")
-    assert [event.what for event in events_of(play.cards("7h"), Irregularity)] == ["card_out_of_round"]
+    assert [event.what for event in events_of(play.cards("7h 8h"), Irregularity)] == ["card_out_of_round"]
+    assert play.state.alerts == ("card_while_closed",)
+    assert "alert.cleared" in whats(play.say("session.open"))
 
 
 def test_no_session_no_shoe() -> None:
