@@ -25,6 +25,7 @@ from controller.events import BetsClosed, RoundOpened, SessionClosed, SessionOpe
 from controller.games import shoe
 from controller.games.chemin_course import baccarat, settle
 from controller.games.chemin_hands import waits
+from controller.games.chemin_readings import missed
 from controller.games.chemin_state import Coup, Entry
 from controller.games.chemin_turn import Turn
 from controller.games.game import Rejected
@@ -170,6 +171,8 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
         raise Rejected("a card that came before the close waits for a decision: card.decide")
     turn.change_hand(closed=True, banco=given.banco)
     turn.say(BetsClosed(round=hand.round, by=given.by, announcement=turn.call("bets_closed")))
+    if turn.state.silent:
+        missed(turn)
     settle(turn)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from controller.games.chemin_hands import (
     NATURAL,
     any_third,
-    awaited,
     bank_duty,
     bank_plays,
     cards_of,
@@ -144,10 +143,12 @@ def _two_thirds(turn: Turn) -> None:
 def keep_one(turn: Turn, who: str) -> None:
     """The other leaves the game. If a person has said which, and it is the wrong one, a person says what becomes of it."""
     hand = turn.hand
-    both = [at for at, card in enumerate(hand.cards) if card.third and card.to == who and card.out != "basket"]
+    both = [at for at, card in enumerate(hand.cards) if card.kept and card.third and card.to == who and card.out != "basket"]
     makes = {at: (opening(turn.book, hand, who) + worth([hand.cards[at]])) % 10 for at in both}
-    right = (min if who == turn.book.bank else max)(both, key=makes.__getitem__)
     has = [at for at in both if hand.cards[at].out is None]
+    if not has:
+        return
+    right = (min if who == turn.book.bank else max)(both, key=makes.__getitem__)
     if len(has) > 1:
         for at in has:
             if at != right:
@@ -214,7 +215,6 @@ def _finish(turn: Turn) -> None:
             turn.change_hand(said=(*turn.hand.said, "bank_word"))
             turn.question("bank_word", detail=hand.words[book.bank])
             return
-    assert not awaited(book, turn.hand)
     turn.result()
 
 

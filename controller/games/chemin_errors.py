@@ -173,9 +173,6 @@ def _last(turn: Turn, given: CardDecide) -> None:
         raise Rejected("the hands have spoken: the cards of the deal stay")
     if given.who not in (None, card.to):
         raise Rejected(f"the last card is with {card.to}")
-    bank = turn.book.bank
-    if card.to == bank and hand.words.get(bank) == "draw":
-        turn.change_card(at, to=bank)
     face_up(turn, at)
 
 
@@ -216,17 +213,14 @@ def _keep_thirds(turn: Turn) -> None:
 
 def _over_the_deal(turn: Turn, at: int, who: str) -> None:
     """The banker has given himself more than two first cards; a hand can have only two."""
-    if who == turn.book.bank and "bank_overdealt" in turn.book.errors and len(first(turn.hand, who)) >= 2 - (at < 4):
-        turn.change_card(at, to=who, third=False, kept=True)
-        turn.place()
-        if len(first(turn.hand, who)) > 2:
-            turn.change_hand(overdealt=True)
-            turn.once("bank_overdealt", lambda: turn.irregular("bank_overdealt"))
-    elif len(first(turn.hand, who)) >= 2:
+    over = who == turn.book.bank and "bank_overdealt" in turn.book.errors
+    if len(first(turn.hand, who)) >= 2 and not over:
         raise Rejected(f"{who} has two cards: remove this one, or say round.void")
-    else:
-        turn.change_card(at, to=who, third=False, kept=True)
-        turn.place()
+    turn.change_card(at, to=who, third=False, kept=True)
+    turn.place()
+    if len(first(turn.hand, who)) > 2:
+        turn.change_hand(overdealt=True)
+        turn.once("bank_overdealt", lambda: turn.irregular("bank_overdealt"))
 
 
 def _one_of_two(turn: Turn, who: str) -> None:
@@ -239,8 +233,8 @@ def _one_of_two(turn: Turn, who: str) -> None:
 
 def _which(turn: Turn, given: CardDecide) -> None:
     """A person says which of two third cards counts."""
-    [who] = [each.split()[1] for each in turn.hand.said if each.startswith("two_third_cards ")] or [""]
-    places = [at for at, card in enumerate(turn.hand.cards) if card.third and card.to == who and card.out is None]
+    two = [who for who in turn.book.everyone if len(thirds(turn.hand, who)) > 1]
+    places = [at for at, card in enumerate(turn.hand.cards) if card.third and card.to in two and card.out is None]
     named = [at for at in places if turn.hand.cards[at].card == given.card]
     if given.action != "accept" or not named or len(places) < 2:
         raise Rejected("say accept and the card that counts")

@@ -9,7 +9,17 @@ from controller.games import shoe
 from controller.games.chemin_course import settle
 from controller.games.chemin_state import Card
 from controller.games.chemin_turn import Turn, frame_of
-from devices.readings import AnyReading, CardCut, CardDrawn, LinkUp, ShoeFault, ShoeReset
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    ShoeFault,
+    ShoeReset,
+)
 
 
 def take_card(turn: Turn, given: CardDrawn) -> None:
@@ -63,14 +73,23 @@ def _early(turn: Turn) -> None:
 
 
 def take_silence(turn: Turn, given: AnyReading) -> None:
-    """The shoe was not heard: cards may be missing from the count, and from the round in hand."""
+    """The shoe is not heard, or was not: cards may be missing from the count, and from the round in hand."""
     state = turn.state
-    if isinstance(given, LinkUp) or state.shoe is None:
+    if isinstance(given, LinkUp) and not state.silent:
         return
-    turn.change(shoe=shoe.lose_count(state.shoe))
-    if state.hand is not None and state.hand.closed and state.hand.question is None:
-        turn.question("silence")
+    if isinstance(given, LinkUp | LinkStale | LinkLost | LinkUnintelligible):
+        turn.change(silent=not isinstance(given, LinkUp))
+    if state.shoe is not None:
+        turn.change(shoe=shoe.lose_count(state.shoe))
+        missed(turn)
         turn.expect()
+
+
+def missed(turn: Turn) -> None:
+    """A person must say whether cards of the round were missed."""
+    hand = turn.state.hand
+    if hand is not None and hand.closed and hand.question is None:
+        turn.question("silence")
 
 
 def take_cut(turn: Turn, _given: CardCut) -> None:

@@ -86,8 +86,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
-    ``past``: the shoes of the last sessions. ``loose``: cards that came while no round was in hand. ``expected``: what was
-    last said of the next card.
+    ``past``: the shoes of the last sessions. ``loose``: cards that came while no round was in hand. ``silent``: the
+    device is not heard now. ``expected``: what was last said of the next card.
     """
 
     session: int = 0
@@ -99,6 +99,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     shoe: Shoe | None = None
     hand: Coup | None = None
     loose: tuple[Card, ...] = ()
+    silent: bool = False
     expected: str | None = None
     alerts: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()

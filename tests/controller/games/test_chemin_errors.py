@@ -6,7 +6,7 @@ import pytest
 
 from controller.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult, RoundVoid
 from controller.games.game import Rejected
-from devices.readings import LinkLost
+from devices.readings import LinkGap, LinkLost, LinkUp
 from tests.controller.games.chemin_play import at_table, of, only, points, result_of, rules, whats
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
@@ -268,6 +268,22 @@ def test_the_wrong_one_of_two_third_cards_is_found_when_the_hand_is_turned(decre
     assert points(play.say("round.confirm")) == {"player": (5, "lose"), "banker": (6, "win")}
 
 
+@every
+def test_a_person_says_which_of_the_banks_two_cards_counts_after_the_hands(decree: str) -> None:
+    play = at_table(decree)
+    play.dealt("2h 3c 2d 3s")
+    play.draw()
+    play.cards("Ac 5c")
+    play.decide("for", who="player")
+    play.decide("accept", card="5c")
+    play.cards("2c 3h")
+    play.decide("for", who="banker")
+    with pytest.raises(Rejected, match="say accept and the card that counts"):
+        play.decide("accept", card="5c")
+    play.decide("accept", card="2c")
+    assert points(play.turn()) == {"player": (9, "win"), "banker": (8, "lose")}
+
+
 @rules("ARA02-102", "BAL05-120", "EUS96-147", "GAL07-108")
 def test_a_card_of_the_hands_in_the_basket_makes_nine(decree: str) -> None:
     play = at_table(decree)
@@ -312,6 +328,15 @@ def test_a_card_of_the_banks_in_the_basket_unseen_loses_him_the_round(decree: st
     play.dealt("2h 4c 2d 4s")
     play.decide("basket", who="banker", index=2, fault="banker")
     assert result_of(play.turn("player"))["player"] == (("2h", "2d"), 4, None, "win")
+
+
+@every
+def test_a_bank_that_has_lost_gives_no_card(decree: str) -> None:
+    play = at_table(decree)
+    play.dealt("2h 4c 2d 4s")
+    play.draw()
+    play.decide("basket", who="banker", index=1, fault="banker")
+    assert points(play.turn("player")) == {"player": (4, "win"), "banker": (0, "lose")}
 
 
 @every
@@ -430,3 +455,17 @@ def test_a_silence_asks_whether_cards_are_missing(decree: str) -> None:
         play.say("round.confirm")
     result = only(play.say("round.confirm", winner="player"), RoundResult)
     assert (result.hands, result.winner, result.confirmed_by) == ((), "player", "M. Lasa (inspector)")
+
+
+@every
+def test_a_shoe_that_is_not_heard_while_the_bets_close_hides_no_card(decree: str) -> None:
+    play = at_table(decree)
+    play.say("bets.open")
+    assert whats(play.take(LinkLost(at=1.0, reason="unplugged"))) == []
+    assert "silence" in whats(play.say("bets.close"))
+    play.decide("accept")  # so far
+    assert whats(play.take(LinkUp(at=1.0)))[0] == "silence"
+    assert not of(play.cards("5h"), CardDealt)
+    assert len(of(play.decide("accept"), CardDealt)) == 1
+    assert whats(play.take(LinkGap(at=1.0, lost=1)))[0] == "silence"
+    assert play.game.show(play.state)["shoe"]["left"] is None
