@@ -493,3 +493,17 @@ def test_a_hand_still_gives_up_while_another_was_split_and_has_no_card() -> None
     play.cards("3c")
     play.key("stand")
     assert play.state.expected == "dealer"
+
+
+@rule("BAL05-081", "GAL07-070")
+@pytest.mark.parametrize("decree", ["BAL05", "GAL07"])
+def test_a_black_jack_or_a_hand_without_a_dealer_gives_nothing_up(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    play.boxes(1, 2)
+    play.cards("Ah 9s")
+    with pytest.raises(Rejected, match="it is not for box:1 to give up now"):
+        play.key("surrender", "box:1")
+    play.cards("5c Kd 7c")
+    with pytest.raises(Rejected, match="it is not for box:1 to give up now"):
+        play.key("surrender", "box:1")

@@ -124,7 +124,7 @@ def test_a_shoe_that_shuffles_without_end_has_no_cut_card_and_burns_only_where_t
 # The cut card
 
 
-@rule("BAL05-075", "ARA02-065", "ARA02-066", "EUS96-078")
+@rule("BAL05-075", "ARA02-065", "ARA02-066", "EUS96-078", "GAL07-048")
 def test_the_cut_card_lets_the_round_end_and_no_other_begin(play: Play) -> None:
     dealing(play)
     said = only(play.cut(), ShoeCut)
@@ -186,7 +186,7 @@ def test_before_the_first_card_of_a_round_it_is_played_or_not_as_the_site_says()
 # Cards that should not be
 
 
-@rule("BAL05-074", "ARA02-067")
+@rule("BAL05-074", "ARA02-067", "GAL07-054", "EUS96-057")
 def test_a_card_face_up_in_the_shoe_goes_to_no_hand(play: Play) -> None:
     play.open()
     play.boxes(1, 3)
@@ -197,7 +197,7 @@ def test_a_card_face_up_in_the_shoe_goes_to_no_hand(play: Play) -> None:
     assert [event.to for event in of(play.card("2s"), CardDealt)] == ["box:3"]
 
 
-@rule("BAL05-074", "ARA02-067")
+@rule("BAL05-074", "ARA02-067", "GAL07-054", "EUS96-057")
 def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
     dealing(play)
     play.key("draw")
