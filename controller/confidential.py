@@ -15,6 +15,9 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, PublicKey, SealedBox
 from nacl.secret import SecretBox
 
+PADDING = 512
+"""Bytes that what goes into a box is filled up to a multiple of: the length of a box tells no card."""
+
 _SEALED = b'{"sealed":'
 _LOCKED = b'{"locked":'
 
@@ -58,18 +61,18 @@ class Keeper:
 
     def seal(self, entry: Opened) -> bytes:
         """The body to store in place of the entry's own."""
-        return msgspec.json.encode(Sealed(_text(self._box.encrypt(msgspec.json.encode(entry)))))
+        return msgspec.json.encode(Sealed(_text(self._box.encrypt(_padded(msgspec.json.encode(entry))))))
 
     def lock(self, body: bytes) -> bytes:
         """What to store in place of ``body``."""
-        return msgspec.json.encode(_Locked(_text(self._lock.encrypt(body))))
+        return msgspec.json.encode(_Locked(_text(self._lock.encrypt(_padded(body)))))
 
     def unlock(self, body: bytes) -> bytes:
         """The inverse of :meth:`lock`; what was never locked comes as it is. Raises :class:`Unopened`."""
         if not is_locked(body):
             return body
         try:
-            return self._lock.decrypt(base64.b64decode(msgspec.json.decode(body, type=_Locked).locked, validate=True))
+            return self._lock.decrypt(base64.b64decode(msgspec.json.decode(body, type=_Locked).locked, validate=True)).rstrip(b" ")
         except (CryptoError, ValueError):
             raise Unopened(f"what was saved was locked with another key than that in {self._where}, or is damaged") from None
 
@@ -112,6 +115,11 @@ def public_key(text: str) -> PublicKey:
 def spelled(key: PublicKey) -> str:
     """A public key as the configuration has it."""
     return key.encode().hex()
+
+
+def _padded(body: bytes) -> bytes:
+    """JSON may end in spaces."""
+    return body.ljust(-(-len(body) // PADDING) * PADDING)
 
 
 def _text(box: bytes) -> str:

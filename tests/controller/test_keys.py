@@ -9,7 +9,7 @@ import pytest
 import structlog
 from nacl.public import PrivateKey
 
-from controller.confidential import Opened, Unopened, open_sealed, public_key, spelled
+from controller.confidential import Keeper, Opened, Unopened, open_sealed, public_key, spelled
 from controller.configuration import Configuration, Mistaken, load
 from controller.key_file import KeyFileUnusable, read_key_file
 from controller.keys import keeper_of
@@ -74,6 +74,15 @@ def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_dae
     secret.unlink()
     with pytest.raises(Unopened, match=r"journal\.sqlite3\.secret"):
         keeper_of(configured(tmp_path, section(spelled(PAIR.public_key)))).unlock(locked)
+
+
+def test_the_length_of_a_box_tells_nothing() -> None:
+    keeper = Keeper(PAIR.public_key, b"s" * 32)
+    bodies = [msgspec.json.encode({"card": card, "frame": card * 3}) for card in ("7h", "10h", "unread")]
+    sealed = [keeper.seal(Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(body))) for body in bodies]
+    assert len({len(box) for box in sealed}) == 1
+    assert len({len(keeper.lock(body)) for body in bodies}) == 1
+    assert [keeper.unlock(keeper.lock(body)) for body in bodies] == bodies
 
 
 def test_simulated_tables_make_a_pair_of_their_own(tmp_path: Path) -> None:
