@@ -91,8 +91,7 @@ class Server:
         while True:
             now = self._now()
             self._due(now)
-            for _, data in self._line.advance(now):
-                self._port.write(data)
+            self._send(now)
             if self._rounds is not None and self._end_at == inf and self._line.device.rounds >= self._rounds:
                 self._end_at = now + SETTLING * self._speed + 2.0
             if now >= self._end_at or not self._wait(wake, now):
@@ -102,9 +101,16 @@ class Server:
         """The time of the model: it stands until the power comes on."""
         return 0.0 if self._started is None else (time.monotonic() - self._started) * self._speed
 
+    def _send(self, now: float) -> None:
+        for _, data in self._line.advance(now):
+            self._port.write(data)
+
     def _due(self, now: float) -> None:
+        """A fault of the schedule strikes at its own time, however late we look: the same schedule always strikes the same line."""
         while self._schedule and self._schedule[0][0] <= now:
-            self._switch(heappop(self._schedule)[2], now)
+            at, _, switch = heappop(self._schedule)
+            self._send(at)
+            self._switch(switch, at)
         if now >= self._replug_at:
             self._replug_at = inf
             self._port.plug()

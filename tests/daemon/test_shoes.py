@@ -75,13 +75,23 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
 """
         made = daemon(configuration(mosquitto.port, table))
         made.start()
-        until("the table", lambda: heard.latest(f"{TABLE}/state"), made.log)
+        until("the table", lambda: heard.latest("/status"), made.log)
+        until("the port is open", lambda: has_open(made, tmp_path / "shoe"), made.log)  # what is said before nobody hears
         assert command(heard, "session.open", TABLE)["ok"]
         assert command(heard, "shoe.start", TABLE, shoe="S1")["ok"]
         shoe.start()
         return heard
 
     return begin
+
+
+def has_open(made: Daemon, port: Path) -> bool:
+    """Whether the daemon has the port open. It says so itself only when something is heard, or every half minute."""
+    assert made.process is not None
+    try:
+        return port.resolve() in {file.resolve() for file in Path(f"/proc/{made.process.pid}/fd").iterdir()}
+    except OSError:  # a file was closed while we looked
+        return False
 
 
 def until_said(heard: Subscriber, kind: str, count: int) -> list[dict[str, Any]]:

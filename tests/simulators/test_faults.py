@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulators.faults import FAULTS, Switch, read_scheduled, read_switch
+from simulators.faults import FAULTS, Switch, faults_of, read_scheduled, read_switch
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,12 @@ def test_what_is_no_fault(text: str, told: str) -> None:
 def test_what_is_no_schedule(text: str) -> None:
     with pytest.raises(ValueError, match="is no fault"):
         read_scheduled(text)
+
+
+def test_each_device_has_its_own_faults() -> None:
+    angel_eye, bee_tek, wheel = (faults_of(protocol) for protocol in ("angel-eye", "bee-tek", "cammegh-ss2"))
+    assert {"silence", "unplug"} <= angel_eye.keys() & bee_tek.keys() & wheel.keys()
+    assert "bad_bcc" in angel_eye.keys() - bee_tek.keys() - wheel.keys()
+    assert "wrong_mode" in bee_tek.keys() - angel_eye.keys()
+    with pytest.raises(ValueError, match="no fault 'sensor'"):
+        read_switch("sensor", angel_eye)

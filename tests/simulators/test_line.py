@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulators.device import Timed
-from simulators.line import Line
+from simulators.line import Line, garbled
 
 LINE = b"*X;2;001;  ;0;160;0\r\n"
 BYTE = 10 / 9600
@@ -110,6 +110,19 @@ def test_spliced_lines_lose_the_end_of_the_first() -> None:
     line = Line(Metronome())
     line.fault("spliced", 0, 0.0)
     assert sent(line.advance(1.9)) == LINE[:9] + LINE + LINE
+
+
+def test_a_host_at_twice_the_speed_hears_noise_and_then_the_line_again() -> None:
+    line = Line(Metronome())
+    line.fault("wrong_baud", 0.7, 0.0)
+    received = sent(line.advance(1.4))
+    assert received == garbled(LINE) + LINE
+    assert len(garbled(LINE)) == 2 * len(LINE)
+    assert LINE not in garbled(LINE)
+
+
+def test_a_bit_at_half_the_speed_is_seen_twice() -> None:
+    assert garbled(b"\x00\xff") == b"\x00\x80\xfe\xff"
 
 
 def test_duplicate() -> None:

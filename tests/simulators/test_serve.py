@@ -172,6 +172,9 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
         (["--rounds", "0"], b"not a whole number from 1"),
         (["--tcp", "nowhere"], b"nowhere is not HOST:PORT"),
         (["--link", "/nowhere/wheel"], b"/nowhere"),
+        (["--protocol", "angel-eye"], b"no wheel speaks angel-eye; there are: cammegh-ss2"),
+        (["--fault", "5:cut_card"], b"cammegh-ss2 has no fault cut_card"),
+        (["--cards", "7h,1s"], b"1s is no card"),
     ],
 )
 def test_bad_calls_say_what_is_wrong(words: list[str], told: bytes) -> None:
@@ -205,3 +208,24 @@ def test_what_the_device_says_is_told_as_it_was_before_the_line_damaged_it(start
     lines = [line for line in (told(program) for _ in range(4)) if "line" in line]
     assert {line["line"] for line in lines} == {"*X;6;001;  ;0;000;0"}
     assert b"*X;6;001;  ;0;000;0" not in received
+
+
+def test_novamas_simulate_becomes_a_shoe(tmp_path: Path) -> None:
+    link = tmp_path / "shoe"
+    words = ["--protocol", "angel-eye", "--link", str(link), "--speed", "20", "--no-burn", "--cards", "9h,2c,Kd,3s", "--wait"]
+    command = [sys.executable, "-m", "controller.cli", "simulate", "shoe", *words]
+    program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert told(program) == {"port": str(link), "protocol": "angel-eye", "seed": 1, "speed": 20.0}
+        with serial.Serial(str(link), 4800, timeout=0.2) as port:
+            tell(program, "sensor")
+            tell(program, "bad_bcc")
+            tell(program, "start")
+            received = read_until(lambda: port.read(port.in_waiting or 1), b"D\x92\xb3\x03")
+            assert received.count(b"D\x81\xc9\x03") == 3
+            port.write(b"\x02OPLK02\x031B")
+            read_until(lambda: port.read(port.in_waiting or 1), b"\x06")
+    finally:
+        program.terminate()
+        _, errors = program.communicate(timeout=PATIENCE)
+    assert errors.startswith(b"simulator: no fault 'sensor'; there are: silence")
