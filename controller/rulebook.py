@@ -15,6 +15,7 @@ from controller.law import Law as Law
 from controller.rulebook_blackjack import Blackjack
 from controller.rulebook_chemin import Chemin
 from controller.rulebook_punto_banca import PuntoBanca
+from controller.rulebook_trente import Trente
 
 Decree = Literal["BAL05", "BAL09", "ARA02", "EUS96", "GAL07"]
 
@@ -89,6 +90,7 @@ class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     languages: tuple[str, ...]
     roulette_french: Roulette | None = msgspec.field(name="roulette-french", default=None)
     roulette_american: Roulette | None = msgspec.field(name="roulette-american", default=None)
+    trente_et_quarante: Trente | None = msgspec.field(name="trente-et-quarante", default=None)
     punto_banca: PuntoBanca | None = msgspec.field(name="punto-banca", default=None)
     chemin_de_fer: Chemin | None = msgspec.field(name="chemin-de-fer", default=None)
     baccarat_two_cloths: Chemin | None = msgspec.field(name="baccarat-two-cloths", default=None)

@@ -18,6 +18,7 @@ BLACKJACK = ("controller.games.blackjack:BlackjackGame", "controller.games.black
 GAMES: Mapping[str, tuple[str, str]] = {
     "roulette-french": ROULETTE,
     "roulette-american": ROULETTE,
+    "trente-et-quarante": ("controller.games.trente:TrenteGame", "controller.games.trente_settings:TrenteSettings"),
     "punto-banca": ("controller.games.punto_banca:PuntoBancaGame", "controller.games.punto_banca_settings:PuntoBancaSettings"),
     "chemin-de-fer": CHEMIN,
     "baccarat-two-cloths": CHEMIN,

@@ -273,7 +273,8 @@ def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
         card = _card(given)
         counted, _ = shoe.reread(now, waiting.given.card, card)
         turn.change(shoe=counted)
-        waiting = Waiting(given=replace(waiting.given, card=card))
+        frame = waiting.given.frame if card == waiting.given.card else None  # else it would tell what the shoe took it for
+        waiting = Waiting(given=replace(waiting.given, card=card, frame=frame))
     settled = Waiting(given=replace(waiting.given, unsure=False))
     by_keys = turn.settings.rounds == "keys"
     if given.action == "next_round" or (by_keys and (hand is None or not hand.closed)):
