@@ -31,6 +31,7 @@ from controller.commands import (
 from controller.events import AnyEvent
 from controller.games import roulette_commands as commands
 from controller.games import roulette_readings as readings
+from controller.games.roles import allow
 from controller.games.roulette_chances import chances
 from controller.games.roulette_settings import RouletteSettings
 from controller.games.roulette_state import SHOWN, Entry, State
@@ -96,7 +97,7 @@ class RouletteGame:
             return state, ()
         turn = Turn(self.book, self.settings, state)
         if isinstance(given, Command):
-            commands.allow(turn, given)
+            allow(given, commands.MAY, self.book.void_by)
         take(turn, given)
         return turn.state, tuple(turn.events)
 

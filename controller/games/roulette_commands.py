@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.commands import (
-    AnyCommand,
     BetsClose,
     BetsOpen,
     Command,
@@ -20,15 +19,13 @@ from controller.commands import (
 )
 from controller.events import LastRounds, ResultCorrected, SessionClosed, SessionOpened
 from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum, allow_opening
 from controller.games.roulette_chances import chances
 from controller.games.roulette_readings import STARTING
 from controller.games.roulette_state import Countdown, Entry, Hand, Purpose, Tally
 from controller.games.roulette_turn import Turn
 from controller.rulebook import Law
 from devices.readings import Number
-
-IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
-AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
 
 MAY: dict[type[Command], tuple[Role, ...]] = {
     SessionOpen: IN_CHARGE,
@@ -43,23 +40,13 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 """Which roles may say what. Who may call a spin null is in the rulebook."""
 
 
-def allow(turn: Turn, given: AnyCommand) -> None:
-    """Reject a command from a role that may not give it."""
-    may = turn.book.void_by if isinstance(given, RoundVoid) else MAY.get(type(given))
-    if may is not None and given.role not in may:
-        raise Rejected(f"the role {given.role} may not say this; it is for {_or(may)}")
-
-
 # Sessions
 
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens. What the wheel is doing at this moment began outside the session, unless bets are only open."""
     state = turn.state
-    if state.open:
-        raise Rejected(f"session {state.session} is open already")
-    if given.minimum is not None:
-        _positive(given.minimum)
+    allow_opening(given, state.session, is_open=state.open)
     turn.change(
         session=state.session + 1,
         open=True,
@@ -187,7 +174,7 @@ def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
     allowed, law, minimum = turn.book.limit_change, turn.book.laws["limit_change"], turn.state.minimum
     if allowed == "none":
         raise Rejected(f"the minimum of an open table may not change: {law.rule}, {law.article}")
-    _positive(given.minimum)
+    allow_minimum(given.minimum)
     if minimum == given.minimum:
         raise Rejected(f"the minimum is {minimum} already")
     if allowed == "upward" and (minimum is None or given.minimum < minimum):
@@ -224,11 +211,6 @@ def _session(turn: Turn) -> None:
 def _person(turn: Turn) -> None:
     if turn.settings.phases == "device":
         raise Rejected("the wheel of this table says itself when bets open and close")
-
-
-def _positive(minimum: int) -> None:
-    if minimum <= 0:
-        raise Rejected(f"a minimum of {minimum} is none: it is above 0, in minor units")
 
 
 def _undecided(turn: Turn, number: int | None, command: str) -> Hand | Entry:

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from controller.events import Frame
+from controller.games.moves import Remembered
 from devices.readings import Direction, Number, Phase
 
 REMEMBERED = 60
@@ -87,7 +88,7 @@ class Tally(msgspec.Struct, frozen=True):
         return Tally(entry.number, self.zeros + 1 if entry.number == 0 else 0)
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A roulette table between two inputs.
 
     ``phase`` and ``spin``: what the wheel last said, live. ``spent``: the outcome of what the wheel is doing is known, so
@@ -97,11 +98,6 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``before``: the tally before the oldest entry.
     """
 
-    session: int = 0
-    open: bool = False
-    minimum: int | None = None
-    currency: str | None = None
-    round: int = 0
     hand: Hand | None = None
     phase: Phase | None = None
     spin: int | None = None
@@ -111,7 +107,6 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rotor: Launch | None = None
     heard: bool = True
     faults: tuple[str, ...] = ()
-    alerts: tuple[str, ...] = ()
     countdowns: tuple[Countdown, ...] = ()
     entries: tuple[Entry, ...] = ()
     before: Tally = Tally()

@@ -11,9 +11,6 @@ from msgspec.structs import replace
 
 from controller.commands import Command, VoidReason
 from controller.events import (
-    AlertCleared,
-    AlertRaised,
-    AnyEvent,
     BetsClosed,
     Frame,
     Irregularity,
@@ -24,6 +21,7 @@ from controller.events import (
     RoundUnresolved,
     RoundVoid,
 )
+from controller.games.moves import Moves, frame_of
 from controller.games.roulette_chances import chances
 from controller.games.roulette_settings import BREACHES, Policy, RouletteSettings
 from controller.games.roulette_state import Entry, Hand, State
@@ -36,22 +34,8 @@ DECISIONS = ("round.confirm", "round.void")
 Why = Literal["silence", "witnesses_disagree", "number_unknown", "before_no_more_bets", "no_launch", "undecided"]
 
 
-class Turn:
-    """The state as it becomes, and the events said on the way."""
-
-    def __init__(self, book: Roulette, settings: RouletteSettings, state: State) -> None:
-        self.book = book
-        self.settings = settings
-        self.state = state
-        self.events: list[AnyEvent] = []
-
-    def say(self, event: AnyEvent) -> None:
-        """Add an event; it belongs to the session."""
-        self.events.append(replace(event, session=self.state.session))
-
-    def change(self, **fields: Any) -> None:
-        """Change the state."""
-        self.state = replace(self.state, **fields)
+class Turn(Moves[Roulette, RouletteSettings, State]):
+    """One step of a roulette table."""
 
     def change_hand(self, **fields: Any) -> None:
         """Change the round in hand."""
@@ -238,21 +222,8 @@ class Turn:
         if policy == "void":
             self.void(hand, breach.reason, null or law)
 
-    def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
-        """Raise an alert, once until it is cleared."""
-        if what not in self.state.alerts:
-            self.change(alerts=(*self.state.alerts, what))
-            self.say(AlertRaised(alert=what, what=what, device=given.device or None if given else None, detail=detail))
-
-    def clear_alert(self, what: str) -> None:
-        """Clear an alert if it is raised."""
-        if what in self.state.alerts:
-            self.change(alerts=tuple(alert for alert in self.state.alerts if alert != what))
-            self.say(AlertCleared(alert=what))
-
 
 def frames_of(given: Reading | None) -> tuple[Frame, ...]:
     """The frame behind a reading, as evidence."""
-    if given is None or given.frame is None:
-        return ()
-    return (Frame(at=given.at, frame=given.frame, device=given.device),)
+    frame = frame_of(given) if given is not None else None
+    return () if frame is None else (frame,)

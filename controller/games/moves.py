@@ -1,0 +1,65 @@
+"""What one step of any game is made of: the state as it becomes, the events said on the way, alerts, evidence."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.events import AlertCleared, AlertRaised, AnyEvent, Frame
+from devices.readings import Reading
+
+
+class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What every game's state has: the base of each ``State``.
+
+    ``session`` and ``round`` count from 1; ``round`` is the last that was begun. ``alerts``: those that are raised.
+    """
+
+    session: int = 0
+    open: bool = False
+    minimum: int | None = None
+    currency: str | None = None
+    round: int = 0
+    alerts: tuple[str, ...] = ()
+
+
+Book = TypeVar("Book")
+Settings = TypeVar("Settings")
+State = TypeVar("State", bound=Remembered)
+
+
+class Moves(Generic[Book, Settings, State]):
+    """The base of each game's ``Turn``: its moves change the state and say their event in one go, so that the two cannot part."""
+
+    def __init__(self, book: Book, settings: Settings, state: State) -> None:
+        self.book = book
+        self.settings = settings
+        self.state = state
+        self.events: list[AnyEvent] = []
+
+    def say(self, event: AnyEvent) -> None:
+        """Add an event; it belongs to the session."""
+        self.events.append(replace(event, session=self.state.session))
+
+    def change(self, **fields: Any) -> None:
+        """Change the state."""
+        self.state = replace(self.state, **fields)
+
+    def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
+        """Raise an alert, once until it is cleared."""
+        if what not in self.state.alerts:
+            self.change(alerts=(*self.state.alerts, what))
+            self.say(AlertRaised(alert=what, what=what, device=given.device or None if given else None, detail=detail))
+
+    def clear_alert(self, what: str) -> None:
+        """Clear an alert if it is raised."""
+        if what in self.state.alerts:
+            self.change(alerts=tuple(alert for alert in self.state.alerts if alert != what))
+            self.say(AlertCleared(alert=what))
+
+
+def frame_of(given: Reading) -> Frame | None:
+    """The frame behind a reading, as evidence."""
+    return None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)

@@ -1,0 +1,37 @@
+"""Who may say what at a table, and what every session begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from controller.commands import AnyCommand, Command, Role, RoundVoid, SessionOpen
+from controller.games.game import Rejected
+
+IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
+AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
+
+
+def allow(given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]], void_by: tuple[Role, ...]) -> None:
+    """Reject a command that the game does not take, or from a role that may not give it.
+
+    ``may``: the game's commands and whose they are; ``void_by``: who may call a round null, from the rulebook.
+    """
+    roles = void_by if isinstance(given, RoundVoid) else may.get(type(given))
+    if roles is None:
+        raise Rejected(f"this game takes no {type(given).__struct_config__.tag}")
+    if given.role not in roles:
+        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(roles)}")
+
+
+def allow_opening(given: SessionOpen, session: int, *, is_open: bool) -> None:
+    """Reject the opening of a table that is open, or one with a minimum that is none."""
+    if is_open:
+        raise Rejected(f"session {session} is open already")
+    if given.minimum is not None:
+        allow_minimum(given.minimum)
+
+
+def allow_minimum(minimum: int) -> None:
+    """Reject a table minimum that is none."""
+    if minimum <= 0:
+        raise Rejected(f"a minimum of {minimum} is none: it is above 0, in minor units")
