@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from controller.events import (
     AlertCleared,
-    AlertRaised,
     CardDealt,
     CardExpected,
-    CardRemoved,
     CardsBurned,
     Irregularity,
     LimitChanged,
@@ -25,7 +21,7 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from controller.notation import write
-from devices.readings import CardDrawn, LinkGap, LinkStale, LinkUp, ShoeFault, ShoeReset
+from devices.readings import CardDrawn
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.roulette_play import of, only, whats
 
@@ -103,6 +99,7 @@ def test_the_same_shoe_session_after_session_is_a_warning() -> None:
         play.command("session.open")
         said = play.command("shoe.start", shoe="7")
         assert bool(of(said, Irregularity)) == (session >= 3)
+        assert not of(play.command("shoe.start", shoe="7"), Irregularity)
         play.command("session.close")
 
 
@@ -183,217 +180,6 @@ def test_before_the_first_card_of_a_round_it_is_played_or_not_as_the_site_says()
     only(over.command("round.void", reason="inspector"), RoundVoid)
 
 
-# Cards that should not be
-
-
-@rule("BAL05-074", "ARA02-067", "GAL07-054", "EUS96-057")
-def test_a_card_face_up_in_the_shoe_goes_to_no_hand(play: Play) -> None:
-    play.open()
-    play.boxes(1, 3)
-    play.card("8h")
-    said = play.card("9s", exposed=True)
-    removed = only(said, CardRemoved)
-    assert (removed.card, removed.why, removed.law) == ("9s", "card_exposed", play.game.book.laws["card_exposed"].rule)
-    assert [event.to for event in of(play.card("2s"), CardDealt)] == ["box:3"]
-
-
-@rule("BAL05-074", "ARA02-067", "GAL07-054", "EUS96-057")
-def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
-    dealing(play)
-    play.key("draw")
-    play.card("Tc")
-    assert only(play.decide("remove"), CardRemoved).card == "Tc"
-    assert play.state.expected == "box:1"
-    play.card("2c")
-    assert play.game.show(play.state)["hands"]["box:1"] == {"cards": ["8h", "4d", "2c"], "points": 14}
-    play.decide("remove")
-    with pytest.raises(Rejected, match="no card is there"):
-        play.decide("remove")
-
-
-def test_among_the_first_five_it_is_not_one_of_the_five(play: Play) -> None:
-    play.open(burned=False)
-    play.card("2c", exposed=True)
-    assert not of(play.cards("3c 4c 5c 6c"), CardsBurned)
-    only(play.cards("7c"), CardsBurned)
-
-
-@rule("ARA02-068")
-def test_an_unread_card_stops_the_table_until_a_person_reads_it(play: Play) -> None:
-    play.open()
-    play.boxes(1, 3)
-    said = only(play.card(None), Irregularity)
-    assert (said.what, said.asks) == ("card_unread", ("card.decide", "round.void"))
-    assert not of(play.cards("9s Kd"), CardDealt)
-    with pytest.raises(Rejected, match="croupier may not"):
-        play.command("card.decide", role="croupier", action="read", card="8h")
-    with pytest.raises(Rejected, match="nobody has said what the card is"):
-        play.decide("accept")
-    with pytest.raises(Rejected, match="no card"):
-        play.decide("read", card="1x")
-    said_read = play.decide("read", card="8h")
-    assert [(event.to, event.card) for event in of(said_read, CardDealt)] == [("box:1", "8h"), ("box:3", "9s"), ("dealer", "Kd")]
-    assert play.state.shoe is not None
-    assert (play.state.shoe.drawn, play.state.shoe.unread) == (8, 0)
-
-
-def test_two_unread_cards_are_asked_for_one_by_one(play: Play) -> None:
-    play.open()
-    play.boxes(1, 3)
-    play.card(None)
-    play.card(None)
-    assert [event.what for event in of(play.decide("read", card="8h"), Irregularity)] == ["card_unread"]
-    assert not of(play.decide("read", card="9h"), Irregularity)
-
-
-def test_an_unread_card_that_is_removed_takes_no_place(play: Play) -> None:
-    play.open()
-    play.boxes(1, 3)
-    play.card(None)
-    assert only(play.decide("remove"), CardRemoved).card is None
-    assert [event.to for event in of(play.card("9s"), CardDealt)] == ["box:1"]
-
-
-@rule("ARA02-048", "ARA02-068")
-def test_a_card_that_is_there_too_often_or_is_none_of_the_game(play: Play) -> None:
-    play.open()
-    play.boxes(1, 3)
-    said = only(play.card("Xx"), Irregularity)
-    assert said.what == "card_foreign"
-    play.decide("read", card="6c")
-    play.cards("6c 6c 6c 6c")
-    play.key("stand")
-    play.key("stand")
-    said = only(play.card("6c"), Irregularity)
-    assert said.what == "card_too_many"
-    assert [event.to for event in of(play.decide("accept"), CardDealt)] == ["dealer"]
-
-
-@rule("ARA02-053")
-def test_a_card_that_the_shoe_itself_is_not_sure_of(play: Play) -> None:
-    dealing(play)
-    play.key("draw")
-    assert only(play.card("2c", unsure=True), Irregularity).what == "card_unsure"
-    only(play.decide("accept"), CardDealt)
-
-
-@rule("ARA02-068")
-def test_a_card_is_for_a_hand_by_the_word_of_whoever_is_in_charge(play: Play) -> None:
-    dealing(play)
-    play.card("2c")
-    with pytest.raises(Rejected, match="no hand box:2"):
-        play.decide("for", who="box:2")
-    with pytest.raises(Rejected, match="say whose the card is"):
-        play.decide("accept")
-    said = play.decide("for", who="box:3")
-    assert [(event.to, event.index) for event in of(said, CardDealt)] == [("box:3", 3)]
-    play.key("draw")
-    play.card("Th")
-    play.card("5h")
-    with pytest.raises(Rejected, match="may get no card any more"):
-        play.decide("for", who="box:1")
-    play.decide("for", who="dealer")
-    play.key("stand")
-    result = only(play.cards("2h"), RoundResult)
-    assert result.confirmed_by == "M. Lasa (table_head)"
-    assert outcomes(result)["dealer"][0] == 17
-
-
-def test_what_is_said_in_other_games_is_refused(play: Play) -> None:
-    dealing(play)
-    for action in ("next_round", "read", "accept", "for"):
-        with pytest.raises(Rejected, match="no card waits"):
-            play.decide(action)
-    with pytest.raises(Rejected, match="basket is not said in this game"):
-        play.decide("basket")
-    with pytest.raises(Rejected, match=r"takes no cards\.turn"):
-        play.command("cards.turn")
-
-
-# Null
-
-
-def test_a_round_is_null_by_the_word_of_whoever_is_in_charge(play: Play) -> None:
-    dealing(play)
-    play.card("2c")
-    with pytest.raises(Rejected, match="croupier may not"):
-        play.command("round.void", role="croupier", reason="misdeal")
-    said = only(play.command("round.void", reason="misdeal"), RoundVoid)
-    assert said.law == play.game.book.void["misdeal"].rule
-    assert play.game.history(play.state)[-1]["kind"] == "void"
-    play.deal((2,), "Th")
-    with pytest.raises(Rejected, match="no such round"):
-        play.command("round.void", reason="misdeal", round=1)
-
-
-# Silences
-
-
-def test_after_a_silence_a_person_says_what_lies_there(play: Play) -> None:
-    dealing(play)
-    play.key("draw")
-    said = only(play.take(LinkStale(at=play.now(), device="shoe", age=5.0)), Irregularity)
-    assert (said.what, said.asks) == ("silence", ("card.decide", "round.void"))
-    with pytest.raises(Rejected, match="not heard"):
-        play.decide("accept")
-    assert [(event.to, event.card) for event in of(play.decide("read", card="2c"), CardDealt)] == [("box:1", "2c")]
-    play.take(LinkUp(at=play.now(), device="shoe"))
-    play.card("7h")
-    play.decide("accept")
-    play.key("stand")
-    said_last = play.key("stand")
-    assert outcomes(only(said_last, RoundResult))["box:1"] == (14, None, "lose")
-    assert play.state.shoe is not None
-    assert play.state.shoe.left is None, "nothing is counted after a silence"
-
-
-@pytest.mark.parametrize("given", [LinkGap(at=1.0, lost=1), ShoeReset(at=1.0)], ids=["gap", "reset"])
-def test_so_after_a_gap_and_a_reset(play: Play, given: Any) -> None:
-    dealing(play)
-    play.take(given)
-    assert "card.decide" in play.game.show(play.state)["asks"]
-    play.decide("accept")
-    assert play.game.show(play.state)["asks"] == []
-
-
-def test_late_cards_are_not_acted_upon(play: Play) -> None:
-    dealing(play)
-    play.key("draw")
-    assert only(play.card("2c", late=True), Irregularity).what == "silence"
-    assert [event.to for event in of(play.decide("accept"), CardDealt)] == ["box:1"]
-
-
-def test_a_silence_between_rounds_costs_the_count_only(play: Play) -> None:
-    play.open()
-    assert not play.take(LinkStale(at=play.now(), device="shoe", age=5.0))
-    play.take(LinkUp(at=play.now(), device="shoe"))
-    assert not of(play.deal((1, 2), "8h"), Irregularity)
-    assert play.state.shoe is not None
-    assert play.state.shoe.left is None
-
-
-def test_a_silence_in_the_burn(play: Play) -> None:
-    play.open(burned=False)
-    play.cards("2c 3c")
-    play.take(LinkGap(at=play.now(), lost=1))
-    play.cards("4c")
-    assert not play.game.confidential(play.state, LinkUp(at=0.0))
-    assert only(play.decide("next_round"), CardsBurned).count == 2
-    assert play.state.burn == 0
-
-
-def test_the_first_sign_of_a_device_is_no_silence(play: Play) -> None:
-    assert not play.take(LinkUp(at=0.0, device="shoe"))
-    dealing(play)
-    assert not play.take(LinkUp(at=0.0, device="shoe"))
-
-
-def test_faults_of_the_shoe_are_alerts(play: Play) -> None:
-    fault = ShoeFault(at=0.0, device="shoe", fault="timeout", active=True, detail="12")
-    assert (only(play.take(fault), AlertRaised).alert, play.take(fault)) == ("shoe_timeout", [])
-    only(play.take(ShoeFault(at=0.0, device="shoe", fault="timeout", active=False)), AlertCleared)
-
-
 # Ends
 
 
@@ -443,69 +229,6 @@ def test_announced_rounds_are_counted(decree: str) -> None:
         _forget_cards(play)
     assert play.state.last_rounds == 0
     assert play.state.minimum == (500 if decree in ("GAL07", "EUS96") else 1000)
-
-
-# Without keys
-
-
-def unkeyed(decree: str = "EUS96", **settings: Any) -> Play:
-    play = Play(decree, keys=False, **settings)
-    play.open()
-    return play
-
-
-def test_without_keys_cards_after_the_deal_lie_on_the_table() -> None:
-    play = unkeyed()
-    said = play.deal((1, 3), "Th 9s Kd Ad 9c 5c 7h")
-    assert [(event.to, event.index) for event in of(said, CardDealt)][5:] == [("table", 1), ("table", 2)]
-    with pytest.raises(Rejected, match="no keys"):
-        play.key("stand")
-
-
-def test_without_keys_the_dealers_hand_is_told_where_one_is_left() -> None:
-    play = unkeyed()
-    play.deal((1, 3), "Th 9s Kd Ad 9c 7h")
-    result = only(play.boxes(1), RoundResult)
-    assert outcomes(result) == {"dealer": (17, None, None)}
-    assert result.marks == ("hands_unknown",)
-
-
-@pytest.mark.parametrize("cards", ["Th 9s Kd Ad 9c 5c 7h", "Th 9s Kd 8d 9c 7h", "Th 9s Kd Ad 9c"])
-def test_without_keys_the_round_is_unresolved_where_several_are_left_or_none(cards: str) -> None:
-    play = unkeyed()
-    play.deal((1, 3), cards)
-    said = play.command("round.confirm")
-    assert only(said, RoundUnresolved).why == "undecided"
-
-
-def test_without_keys_and_boxes_the_shoe_is_counted_and_the_cut_card_told() -> None:
-    play = unkeyed()
-    play.cards("Th 9s")
-    assert only(play.cut(), ShoeCut).rounds_left == 1
-    assert [(event.to, event.index) for event in of(play.cards("Kd"), CardDealt)] == [("table", 8)]
-    assert play.state.shoe is not None
-    assert play.state.shoe.drawn == 8
-    assert only(play.command("shoe.end", left=304), ShoeEnded).left == 304
-
-
-def test_without_keys_the_last_round_is_ended_by_a_person() -> None:
-    play = unkeyed()
-    play.command("bets.close")
-    play.cards("Th 9s")
-    assert only(play.cut(), ShoeCut).rounds_left == 1
-    with pytest.raises(Rejected, match=r"say round\.confirm"):
-        play.command("bets.close")
-    said = play.command("round.confirm")
-    assert [type(event) for event in said[:2]] == [RoundUnresolved, ShoeEnded]
-    assert only(play.card("Kd"), Irregularity).what == "shoe_over"
-
-
-def test_without_keys_bets_close_begins_the_next_round() -> None:
-    play = unkeyed()
-    play.command("bets.close")
-    play.cards("Th 9s")
-    said = play.command("bets.close")
-    assert whats(said) == ["round.unresolved", "round.opened", "bets.closed"]
 
 
 def _drawn(card: str | None) -> CardDrawn:

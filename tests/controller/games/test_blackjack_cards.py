@@ -1,0 +1,248 @@
+"""Cards that should not be, silences and nullity at a table of black jack: what people decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import AlertCleared, AlertRaised, CardDealt, CardRemoved, CardsBurned, Irregularity, RoundResult, RoundVoid
+from controller.games.game import Rejected
+from devices.readings import LinkGap, LinkStale, LinkUp, ShoeFault, ShoeReset
+from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
+from tests.controller.games.roulette_play import of, only
+
+rule = pytest.mark.rule
+
+
+@pytest.fixture(params=PAIRS, ids="-".join)
+def play(request: pytest.FixtureRequest) -> Play:
+    game, decree = request.param
+    return Play(decree, game)
+
+
+def dealing(play: Play) -> Play:
+    """Boxes 1 and 3 are dealt to: 12, 18, and the dealer's king; box 1 is to speak."""
+    play.open()
+    play.deal((1, 3), "8h 9s Kd 4d 9c")
+    return play
+
+
+# Cards that should not be
+
+
+@rule("BAL05-074", "ARA02-067", "GAL07-054", "EUS96-057")
+def test_a_card_face_up_in_the_shoe_goes_to_no_hand(play: Play) -> None:
+    play.open()
+    play.boxes(1, 3)
+    play.card("8h")
+    said = play.card("9s", exposed=True)
+    removed = only(said, CardRemoved)
+    assert (removed.card, removed.why, removed.law) == ("9s", "card_exposed", play.game.book.laws["card_exposed"].rule)
+    assert [event.to for event in of(play.card("2s"), CardDealt)] == ["box:3"]
+
+
+@rule("BAL05-074", "ARA02-067", "GAL07-054", "EUS96-057")
+def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
+    dealing(play)
+    play.key("draw")
+    play.card("Tc")
+    assert only(play.decide("remove"), CardRemoved).card == "Tc"
+    assert play.state.expected == "box:1"
+    play.card("2c")
+    assert play.game.show(play.state)["hands"]["box:1"] == {"cards": ["8h", "4d", "2c"], "points": 14}
+    play.decide("remove")
+    with pytest.raises(Rejected, match="no card is there"):
+        play.decide("remove")
+
+
+def test_among_the_first_five_it_is_not_one_of_the_five(play: Play) -> None:
+    play.open(burned=False)
+    play.card("2c", exposed=True)
+    assert not of(play.cards("3c 4c 5c 6c"), CardsBurned)
+    only(play.cards("7c"), CardsBurned)
+
+
+@rule("ARA02-068")
+def test_an_unread_card_stops_the_table_until_a_person_reads_it(play: Play) -> None:
+    play.open()
+    play.boxes(1, 3)
+    said = only(play.card(None), Irregularity)
+    assert (said.what, said.asks) == ("card_unread", ("card.decide", "round.void"))
+    assert not of(play.cards("9s Kd"), CardDealt)
+    with pytest.raises(Rejected, match="croupier may not"):
+        play.command("card.decide", role="croupier", action="read", card="8h")
+    with pytest.raises(Rejected, match="nobody has said what the card is"):
+        play.decide("accept")
+    with pytest.raises(Rejected, match="no card"):
+        play.decide("read", card="1x")
+    said_read = play.decide("read", card="8h")
+    assert [(event.to, event.card) for event in of(said_read, CardDealt)] == [("box:1", "8h"), ("box:3", "9s"), ("dealer", "Kd")]
+    assert play.state.shoe is not None
+    assert (play.state.shoe.drawn, play.state.shoe.unread) == (8, 0)
+
+
+def test_two_unread_cards_are_asked_for_one_by_one(play: Play) -> None:
+    play.open()
+    play.boxes(1, 3)
+    play.card(None)
+    play.card(None)
+    assert [event.what for event in of(play.decide("read", card="8h"), Irregularity)] == ["card_unread"]
+    assert not of(play.decide("read", card="9h"), Irregularity)
+
+
+def test_an_unread_card_that_is_removed_takes_no_place(play: Play) -> None:
+    play.open()
+    play.boxes(1, 3)
+    play.card(None)
+    assert only(play.decide("remove"), CardRemoved).card is None
+    assert [event.to for event in of(play.card("9s"), CardDealt)] == ["box:1"]
+
+
+@rule("ARA02-048", "ARA02-068")
+def test_a_card_that_is_there_too_often_or_is_none_of_the_game(play: Play) -> None:
+    play.open()
+    play.boxes(1, 3)
+    said = only(play.card("Xx"), Irregularity)
+    assert said.what == "card_foreign"
+    play.decide("read", card="6c")
+    play.cards("6c 6c 6c 6c")
+    play.key("stand")
+    play.key("stand")
+    said = only(play.card("6c"), Irregularity)
+    assert said.what == "card_too_many"
+    assert [event.to for event in of(play.decide("accept"), CardDealt)] == ["dealer"]
+
+
+@rule("ARA02-053")
+def test_a_card_that_the_shoe_itself_is_not_sure_of(play: Play) -> None:
+    dealing(play)
+    play.key("draw")
+    assert only(play.card("2c", unsure=True), Irregularity).what == "card_unsure"
+    only(play.decide("accept"), CardDealt)
+
+
+@rule("ARA02-068")
+def test_a_card_is_for_a_hand_by_the_word_of_whoever_is_in_charge(play: Play) -> None:
+    dealing(play)
+    play.card("2c")
+    with pytest.raises(Rejected, match="no hand box:2"):
+        play.decide("for", who="box:2")
+    with pytest.raises(Rejected, match="say whose the card is"):
+        play.decide("accept")
+    said = play.decide("for", who="box:3")
+    assert [(event.to, event.index) for event in of(said, CardDealt)] == [("box:3", 3)]
+    play.key("draw")
+    play.card("Th")
+    play.card("5h")
+    with pytest.raises(Rejected, match="may get no card any more"):
+        play.decide("for", who="box:1")
+    play.decide("for", who="dealer")
+    play.key("stand")
+    result = only(play.cards("2h"), RoundResult)
+    assert result.confirmed_by == "M. Lasa (table_head)"
+    assert outcomes(result)["dealer"][0] == 17
+
+
+def test_what_is_said_in_other_games_is_refused(play: Play) -> None:
+    dealing(play)
+    for action in ("next_round", "read", "accept", "for"):
+        with pytest.raises(Rejected, match="no card waits"):
+            play.decide(action)
+    with pytest.raises(Rejected, match="basket is not said in this game"):
+        play.decide("basket")
+    with pytest.raises(Rejected, match=r"takes no cards\.turn"):
+        play.command("cards.turn")
+
+
+# Null
+
+
+def test_a_round_is_null_by_the_word_of_whoever_is_in_charge(play: Play) -> None:
+    dealing(play)
+    play.card("2c")
+    with pytest.raises(Rejected, match="croupier may not"):
+        play.command("round.void", role="croupier", reason="misdeal")
+    said = only(play.command("round.void", reason="misdeal"), RoundVoid)
+    assert said.law == play.game.book.void["misdeal"].rule
+    assert play.game.history(play.state)[-1]["kind"] == "void"
+    play.deal((2,), "Th")
+    with pytest.raises(Rejected, match="no such round"):
+        play.command("round.void", reason="misdeal", round=1)
+
+
+# Silences
+
+
+def test_after_a_silence_a_person_says_what_lies_there(play: Play) -> None:
+    dealing(play)
+    play.key("draw")
+    said = only(play.take(LinkStale(at=play.now(), device="shoe", age=5.0)), Irregularity)
+    assert (said.what, said.asks) == ("silence", ("card.decide", "round.void"))
+    with pytest.raises(Rejected, match="not heard"):
+        play.decide("accept")
+    assert [(event.to, event.card) for event in of(play.decide("read", card="2c"), CardDealt)] == [("box:1", "2c")]
+    play.take(LinkUp(at=play.now(), device="shoe"))
+    play.card("7h")
+    play.decide("accept")
+    play.key("stand")
+    said_last = play.key("stand")
+    assert outcomes(only(said_last, RoundResult))["box:1"] == (14, None, "lose")
+    assert play.state.shoe is not None
+    assert play.state.shoe.left is None, "nothing is counted after a silence"
+
+
+@pytest.mark.parametrize("given", [LinkGap(at=1.0, lost=1), ShoeReset(at=1.0)], ids=["gap", "reset"])
+def test_so_after_a_gap_and_a_reset(play: Play, given: Any) -> None:
+    dealing(play)
+    play.take(given)
+    assert "card.decide" in play.game.show(play.state)["asks"]
+    play.decide("accept")
+    assert play.game.show(play.state)["asks"] == []
+
+
+def test_late_cards_are_not_acted_upon(play: Play) -> None:
+    dealing(play)
+    play.key("draw")
+    assert only(play.card("2c", late=True), Irregularity).what == "silence"
+    assert [event.to for event in of(play.decide("accept"), CardDealt)] == ["box:1"]
+
+
+def test_a_silence_between_rounds_costs_the_count_only(play: Play) -> None:
+    play.open()
+    assert not play.take(LinkStale(at=play.now(), device="shoe", age=5.0))
+    play.take(LinkUp(at=play.now(), device="shoe"))
+    assert not of(play.deal((1, 2), "8h"), Irregularity)
+    assert play.state.shoe is not None
+    assert play.state.shoe.left is None
+
+
+def test_a_silence_in_the_burn(play: Play) -> None:
+    play.open(burned=False)
+    play.cards("2c 3c")
+    play.take(LinkGap(at=play.now(), lost=1))
+    play.cards("4c")
+    assert not play.game.confidential(play.state, LinkUp(at=0.0))
+    assert only(play.decide("next_round"), CardsBurned).count == 2
+    assert play.state.burn == 0
+
+
+def test_the_first_sign_of_a_device_is_no_silence(play: Play) -> None:
+    assert not play.take(LinkUp(at=0.0, device="shoe"))
+    dealing(play)
+    assert not play.take(LinkUp(at=0.0, device="shoe"))
+
+
+def test_faults_of_the_shoe_are_alerts(play: Play) -> None:
+    fault = ShoeFault(at=0.0, device="shoe", fault="timeout", active=True, detail="12")
+    assert (only(play.take(fault), AlertRaised).alert, play.take(fault)) == ("shoe_timeout", [])
+    only(play.take(ShoeFault(at=0.0, device="shoe", fault="timeout", active=False)), AlertCleared)
+
+
+def test_while_a_silence_is_in_doubt_nothing_else_is_decided(play: Play) -> None:
+    dealing(play)
+    play.take(LinkGap(at=play.now(), lost=1))
+    play.card("2c")
+    for action, why in (("for", "waits for another decision: silence"), ("next_round", "waits for the next round by itself")):
+        with pytest.raises(Rejected, match=why):
+            play.decide(action, who="box:1")

@@ -1,0 +1,72 @@
+"""A table of black jack without keys: the shoe is counted, and of the round only what follows is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import CardDealt, Irregularity, RoundResult, RoundUnresolved, ShoeCut, ShoeEnded
+from controller.games.game import Rejected
+from tests.controller.games.blackjack_play import Play, outcomes
+from tests.controller.games.roulette_play import of, only, whats
+
+
+def unkeyed(decree: str = "EUS96", **settings: Any) -> Play:
+    play = Play(decree, keys=False, **settings)
+    play.open()
+    return play
+
+
+def test_without_keys_cards_after_the_deal_lie_on_the_table() -> None:
+    play = unkeyed()
+    said = play.deal((1, 3), "Th 9s Kd Ad 9c 5c 7h")
+    assert [(event.to, event.index) for event in of(said, CardDealt)][5:] == [("table", 1), ("table", 2)]
+    with pytest.raises(Rejected, match="no keys"):
+        play.key("stand")
+
+
+def test_without_keys_the_dealers_hand_is_told_where_one_is_left() -> None:
+    play = unkeyed()
+    play.deal((1, 3), "Th 9s Kd Ad 9c 7h")
+    result = only(play.boxes(1), RoundResult)
+    assert outcomes(result) == {"dealer": (17, None, None)}
+    assert result.marks == ("hands_unknown",)
+
+
+@pytest.mark.parametrize("cards", ["Th 9s Kd Ad 9c 5c 7h", "Th 9s Kd 8d 9c 7h", "Th 9s Kd Ad 9c"])
+def test_without_keys_the_round_is_unresolved_where_several_are_left_or_none(cards: str) -> None:
+    play = unkeyed()
+    play.deal((1, 3), cards)
+    said = play.command("round.confirm")
+    assert only(said, RoundUnresolved).why == "undecided"
+
+
+def test_without_keys_and_boxes_the_shoe_is_counted_and_the_cut_card_told() -> None:
+    play = unkeyed()
+    play.cards("Th 9s")
+    assert only(play.cut(), ShoeCut).rounds_left == 1
+    assert [(event.to, event.index) for event in of(play.cards("Kd"), CardDealt)] == [("table", 8)]
+    assert play.state.shoe is not None
+    assert play.state.shoe.drawn == 8
+    assert only(play.command("shoe.end", left=304), ShoeEnded).left == 304
+
+
+def test_without_keys_the_last_round_is_ended_by_a_person() -> None:
+    play = unkeyed()
+    play.command("bets.close")
+    play.cards("Th 9s")
+    assert only(play.cut(), ShoeCut).rounds_left == 1
+    with pytest.raises(Rejected, match=r"say round\.confirm"):
+        play.command("bets.close")
+    said = play.command("round.confirm")
+    assert [type(event) for event in said[:2]] == [RoundUnresolved, ShoeEnded]
+    assert only(play.card("Kd"), Irregularity).what == "shoe_over"
+
+
+def test_without_keys_bets_close_begins_the_next_round() -> None:
+    play = unkeyed()
+    play.command("bets.close")
+    play.cards("Th 9s")
+    said = play.command("bets.close")
+    assert whats(said) == ["round.unresolved", "round.opened", "bets.closed"]
