@@ -42,6 +42,7 @@ from controller.games.game import Rejected
 from controller.games.punto_banca_settings import PuntoBancaSettings
 from controller.games.punto_banca_state import SHOWN, Entry, State
 from controller.games.punto_banca_turn import Turn
+from controller.games.roles import allow
 from controller.rulebook_punto_banca import PuntoBanca
 from devices.readings import (
     AnyReading,
@@ -109,7 +110,7 @@ class PuntoBancaGame:
         """Take one input."""
         turn = Turn(self.book, self.settings, state)
         if isinstance(given, Command):
-            commands.allow(turn, given)
+            allow(given, commands.MAY, self.book.void_by)
         take = TAKE.get(type(given))
         if take is not None:
             take(turn, given)

@@ -12,9 +12,10 @@ from controller.events import CardDealt, CardsBurned, RoundUnresolved, ShoeCut
 from controller.games import shoe
 from controller.games.baccarat import is_natural
 from controller.games.cards import is_card, pips
+from controller.games.moves import frame_of
 from controller.games.punto_banca_coup import announced, count, is_complete, next_place
 from controller.games.punto_banca_state import QUEUE, Card, Coup, Entry, Waiting
-from controller.games.punto_banca_turn import DECIDE, OUTCOMES, Turn, frame_of
+from controller.games.punto_banca_turn import DECIDE, OUTCOMES, Turn
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset, ShoeResult
 
 OF_A_CARD = ("unread", "overdraw", "card_code")

@@ -8,6 +8,7 @@ import msgspec
 
 from controller.events import Frame, Hand
 from controller.games.baccarat import ORDER, SIDES, Side
+from controller.games.moves import Remembered
 from controller.games.shoe import Past, Shoe
 from devices.readings import CardDrawn, ShoeResult
 
@@ -98,7 +99,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A table of punto y banca between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards that wait for a decision,
@@ -109,11 +110,6 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     left, from round ``last_since`` on.
     """
 
-    session: int = 0
-    open: bool = False
-    minimum: int | None = None
-    currency: str | None = None
-    round: int = 0
     past: Past = ()
     shoe: Shoe | None = None
     burn: Burn | None = None
@@ -128,7 +124,6 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected: str | None = None
     last: int | None = None
     last_since: int = 0
-    alerts: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()
 
     def entry(self, number: int) -> Entry | None:

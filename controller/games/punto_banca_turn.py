@@ -11,9 +11,6 @@ from msgspec.structs import replace
 
 from controller.commands import Command, VoidReason
 from controller.events import (
-    AlertCleared,
-    AlertRaised,
-    AnyEvent,
     BetsClosed,
     CardDealt,
     CardExpected,
@@ -29,12 +26,13 @@ from controller.events import (
 )
 from controller.games import shoe
 from controller.games.baccarat import SIDES, Side, is_natural, next_card, points
+from controller.games.moves import Moves, frame_of
 from controller.games.punto_banca_coup import all_known, announced, count, hands_of, is_complete, marks_of, next_place, winner_of
 from controller.games.punto_banca_settings import PuntoBancaSettings
 from controller.games.punto_banca_state import Card, Coup, Entry, State
 from controller.law import Law
 from controller.rulebook_punto_banca import PuntoBanca
-from devices.readings import CardDrawn, Reading, ShoeResult
+from devices.readings import CardDrawn, ShoeResult
 
 DECIDE = ("card.decide",)
 OUTCOMES = ("round.confirm", "round.void")
@@ -42,22 +40,8 @@ OUTCOMES = ("round.confirm", "round.void")
 Why = Literal["silence", "witnesses_disagree", "undecided"]
 
 
-class Turn:
-    """The state as it becomes, and the events said on the way."""
-
-    def __init__(self, book: PuntoBanca, settings: PuntoBancaSettings, state: State) -> None:
-        self.book = book
-        self.settings = settings
-        self.state = state
-        self.events: list[AnyEvent] = []
-
-    def say(self, event: AnyEvent) -> None:
-        """Add an event; it belongs to the session."""
-        self.events.append(replace(event, session=self.state.session))
-
-    def change(self, **fields: Any) -> None:
-        """Change the state."""
-        self.state = replace(self.state, **fields)
+class Turn(Moves[PuntoBanca, PuntoBancaSettings, State]):
+    """One step of a table of punto y banca."""
 
     def change_hand(self, **fields: Any) -> None:
         """Change the round in hand."""
@@ -258,28 +242,11 @@ class Turn:
         number = hand.round if hand else 0
         self.say(Irregularity(round=number, what=what, law=law.rule, article=law.article, detail=detail, asks=asks, frames=frames))
 
-    def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
-        """Raise an alert, once until it is cleared."""
-        if what not in self.state.alerts:
-            self.change(alerts=(*self.state.alerts, what))
-            self.say(AlertRaised(alert=what, what=what, device=given.device or None if given else None, detail=detail))
-
-    def clear_alert(self, what: str) -> None:
-        """Clear an alert if it is raised."""
-        if what in self.state.alerts:
-            self.change(alerts=tuple(alert for alert in self.state.alerts if alert != what))
-            self.say(AlertCleared(alert=what))
-
 
 def _filled(call: str, total: int) -> str:
     """The call with the points where the decree has dots."""
     before, dots, after = call.partition("...")
     return f"{before}{' ' if before[-1:].isalpha() else ''}{total}{after}" if dots else call
-
-
-def frame_of(given: Reading) -> Frame | None:
-    """The frame behind a reading, as evidence."""
-    return None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)
 
 
 def frames_of(hand: Coup) -> tuple[Frame, ...]:
