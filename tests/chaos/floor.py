@@ -244,8 +244,11 @@ stale_after = {self.stale_after}
 
     # The end
 
-    def settle(self) -> Verdict:
-        """Let the wheels fall silent and the archive catch up, and compare. The daemon runs, and the broker too."""
+    def settle(self, *, recall: bool = True) -> Verdict:
+        """Let the wheels fall silent and the archive catch up, and compare. The daemon runs, and the broker too.
+
+        Without ``recall`` everything has to come by itself.
+        """
         assert self.archive is not None
         archive = self.archive
         until("the daemon reaches the broker", lambda: self.logged("broker connected"), self.daemon.log)
@@ -255,7 +258,7 @@ stale_after = {self.stale_after}
             until(f"{table} knows that its wheel is gone", partial(self._lost, table), self.daemon.log)
 
         def verdict() -> Verdict | None:
-            for table in self.tables:
+            for table in self.tables if recall else ():
                 archive.catch_up(table)
             found = archive.verdict(self.journal)
             return None if found.lost else found

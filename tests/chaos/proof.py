@@ -10,9 +10,9 @@ from tests.chaos.floor import Floor
 from tests.chaos.truth import lost_spins, open_rounds, wrong_numbers
 
 
-def sound(floor: Floor) -> tuple[list[dict[str, Any]], Verdict]:
+def sound(floor: Floor, *, recall: bool = True) -> tuple[list[dict[str, Any]], Verdict]:
     """Let the floor come to rest and prove it. Gives the events in the order of the journal, and how the archive held them."""
-    verdict = floor.settle()
+    verdict = floor.settle(recall=recall)
     assert verdict.flawless, verdict
     assert floor.daemon.stop() == 0
     events = events_of(floor.journal)

@@ -34,10 +34,9 @@ def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(floor: C
     made.daemon.signal(signal.SIGCONT)
     for table in made.tables:
         until(f"a result of {table}", partial(made.results, table), made.daemon.log)
-    sound(made)
+    sound(made, recall=False)
     late = [event for event in archive.held.values() if event.get("historical")]
     assert len(late) > 150
-    assert not archive.tally.recalled
 
 
 def test_a_broker_that_acknowledges_and_forgets(floor: Callable[..., Floor]) -> None:
