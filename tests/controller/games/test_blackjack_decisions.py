@@ -278,3 +278,14 @@ def test_a_black_jack_or_a_hand_without_a_dealer_gives_nothing_up(decree: str) -
     play.cards("5c Kd 7c")
     with pytest.raises(Rejected, match="it is not for box:1 to give up now"):
         play.key("surrender", "box:1")
+
+
+@rule("EUS96-077")
+def test_a_hand_of_a_pair_that_was_split_gives_nothing_up() -> None:
+    play = Play("EUS96", surrender=True)
+    play.open()
+    play.deal((1, 2), "8h 9s 5c 8d 7c")
+    play.key("split")
+    play.cards("2c")
+    with pytest.raises(Rejected, match="box:1 has gone on"):
+        play.key("surrender")
