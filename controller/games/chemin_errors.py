@@ -72,7 +72,7 @@ def _sound(turn: Turn, given: CardDecide, card: Card) -> Card:
         if now is not None:
             turn.change(shoe=(shoe.read(now, name) if card.card is None else shoe.reread(now, card.card, name))[0])
         # What the shoe took it for, nobody has seen: its frame is told no more.
-        return replace(card, card=name, doubt=None, frame=card.frame if card.card in (None, name) else None)
+        return replace(card, card=name, doubt=None, frame=card.frame if card.card is None else None)
     if card.card is None or not is_card(card.card):
         raise Rejected("the card must be read first: say read and the card, or remove")
     return replace(card, doubt=None)

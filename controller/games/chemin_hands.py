@@ -57,7 +57,7 @@ def total(book: Chemin, coup: Coup, who: str) -> int:
     match coup.fates.get(who):
         case "nine" | "natural_nine":
             return 9
-        case "zero" | "loses":
+        case "zero" | "loses" | "void":  # of what it held nothing more is told
             return 0
     return (opening(book, coup, who) + worth(thirds(coup, who))) % 10
 

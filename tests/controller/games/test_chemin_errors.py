@@ -102,6 +102,20 @@ def test_a_card_that_was_not_read_stops_the_table(decree: str) -> None:
 
 
 @every
+def test_what_the_shoe_took_a_card_for_is_not_told_when_a_person_reads_another(decree: str) -> None:
+    play = at_table(decree)
+    play.say("bets.open")
+    play.cards("9h")
+    play.decide("read", card="8h")
+    play.say("bets.close")
+    play.cards("3c 8d 4s")
+    play.stand()
+    play.stand()
+    result = only(play.turn(), RoundResult)
+    assert "9h" not in str(result)
+
+
+@every
 def test_a_card_too_many_is_for_a_person_to_place(decree: str) -> None:
     for action, where in (("remove", None), ("next_round", 1)):
         play = at_table(decree)

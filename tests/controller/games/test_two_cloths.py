@@ -181,6 +181,17 @@ def test_cards_that_fall_into_the_basket_are_null_for_their_cloth(decree: str) -
     assert (void.reason, void.article) == ("misdeal", play.book.laws["basket_void"].article)
 
 
+@every
+def test_of_a_cloth_that_is_null_nothing_more_is_told(decree: str) -> None:
+    play = table(decree, "7h 3c 5h 2d 4s")
+    play.decide("basket", who="cloth:1", index=2, fault="croupier")
+    play.cards("2s")
+    play.stand("cloth:2")
+    play.stand("bank")
+    play.turn("cloth:2")
+    assert result_of(play.turn("bank"))["cloth:1"] == ((), 0, "void", None)
+
+
 @rules("ARA02-117", "BAL05-121", "EUS96-147", "GAL07-119")
 def test_a_third_card_that_was_seen_is_recovered(decree: str) -> None:
     play = table(decree, "2h 3c 5h 2d 4s 2s")
