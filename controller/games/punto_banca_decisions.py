@@ -100,11 +100,11 @@ def _place(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
 
 
 def _read(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
-    """It is another card than the shoe said."""
+    """It is another card than the shoe said, whose frame names one that lies nowhere and is not told."""
     card, now = _card(given), turn.state.shoe
     assert now is not None
     counted, _ = shoe.reread(now, waiting.given.card, card)
-    read = replace(waiting, given=replace(waiting.given, card=card), trouble=None)
+    read = replace(waiting, given=replace(waiting.given, card=card, frame=None), trouble=None)
     turn.change(shoe=counted, queue=(read, *turn.state.queue[1:]))
     _place(turn, given, read)
 
