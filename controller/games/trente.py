@@ -119,8 +119,7 @@ class TrenteGame:
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells."""
-        hand = state.hand
-        known = hand.known if hand else ()
+        on_table = _on_table(state)
         last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
         return {
             "phase": _phase(state),
@@ -128,8 +127,8 @@ class TrenteGame:
             "round": state.round,
             "asks": list(state.asks),
             "expected": state.expected,
-            "rows": {row: list(own) for row, own in zip(ROWS, rows(known), strict=True)},
-            "points": {row: points(own) for row, own in zip(ROWS, rows(known), strict=True)},
+            "rows": {row: list(own) for row, own in zip(ROWS, on_table, strict=True)},
+            "points": {row: points(own) for row, own in zip(ROWS, on_table, strict=True)},
             "unresolved": [entry.round for entry in state.unresolved()],
             "last_winner": last.winner or "tie" if last else None,
             "last_marks": list(last.marks) if last else [],
@@ -146,6 +145,15 @@ class TrenteGame:
     def history(self, state: State) -> list[dict[str, Any]]:
         """The latest rounds of the session, oldest first."""
         return [_line(entry) for entry in state.entries[-SHOWN:]]
+
+
+def _on_table(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The rows as they lie: of the round in hand, or of the last result until the next round begins."""
+    if state.hand is not None:
+        return rows(state.hand.known)
+    last = state.entry(state.round)
+    black, red = (hand.cards for hand in last.hands) if last is not None and last.hands else ((), ())
+    return black, red
 
 
 def _line(entry: Entry) -> dict[str, Any]:

@@ -25,10 +25,10 @@ from controller.events import CardDealt, CardRemoved, LastRounds, SessionClosed,
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.game import Rejected
-from controller.games.trente_readings import follow, ready
+from controller.games.trente_readings import cut, follow_all, ready
 from controller.games.trente_rows import ROWS, is_coup, next_row, rows, winner
-from controller.games.trente_state import Coup, Entry, Waiting
-from controller.games.trente_turn import Turn
+from controller.games.trente_state import Card, Coup, Entry, Waiting
+from controller.games.trente_turn import Turn, frame_of
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
@@ -118,7 +118,7 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     _end_talla(turn)
     now = shoe.put_in(turn.book.shoe, turn.settings, given)
     fresh = given.shoe not in (turn.state.past or ((),))[-1]
-    turn.change(shoe=now, past=shoe.assign(turn.state.past, given.shoe), tail=0, adrift=False, reset=False)
+    turn.change(shoe=now, past=shoe.assign(turn.state.past, given.shoe), tail=0, adrift=False, unseen=False, reset=False)
     turn.clear_alert("shoe_missing")
     turn.say(shoe.started(now, given))
     for what in shoe.objections(turn.book.shoe, turn.settings, given):
@@ -149,7 +149,7 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
         turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
     why: Literal["cut", "reset", "person"] = "cut" if now.cut_at is not None else "reset" if turn.state.reset else "person"
     turn.say(shoe.ended(now, why, left))
-    turn.change(shoe=None, tail=0, queue=(), carried=(), reset=False, adrift=False)
+    turn.change(shoe=None, tail=0, queue=(), carried=(), reset=False, adrift=False, unseen=False)
     turn.expect()
 
 
@@ -181,7 +181,7 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
     turn.close_bets(given.by)
     carried = turn.state.carried
     turn.change(carried=())
-    _follow_all(turn, carried)
+    follow_all(turn, carried)
     turn.expect()
 
 
@@ -189,13 +189,17 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
 
 
 def void(turn: Turn, given: RoundVoid) -> None:
-    """The round is null by the word of the person in charge."""
-    of = _undecided(turn, given.round, "round.void")
+    """The round is null by the word of the person in charge; for the cut card too, where the shoe does not see it."""
+    of, now = _undecided(turn, given.round, "round.void"), turn.state.shoe
     law = turn.book.void.get(given.reason)
-    if law is None or given.reason == "cut_card":
-        may = [reason for reason in turn.book.void if reason != "cut_card"]
-        raise Rejected(f"a round is not null for {given.reason}; a person may call it so for {', '.join(may)}")
-    turn.void(of, given.reason, law, given)
+    if law is None:
+        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    if given.reason == "cut_card" and isinstance(of, Coup):
+        if now is None or now.continuous:
+            raise Rejected("no cut card is in this shoe")
+        cut(turn, given)
+    else:
+        turn.void(of, given.reason, law, given)
     turn.expect()
 
 
@@ -204,10 +208,12 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     of = _undecided(turn, given.round, "round.confirm")
     if given.winner not in (None, *ROWS, "tie"):
         raise Rejected(f"{given.winner!r} cannot win: it is black, red or tie")
+    if isinstance(of, Coup) and (turn.state.queue or of.unread):
+        raise Rejected("a card waits for card.decide")
     if isinstance(of, Coup) and not of.gap:
         raise Rejected(f"round {of.round} waits for no decision")
     known = tuple(each.card for each in of.cards if each.card is not None)
-    whole = len(known) == len(of.cards) and is_coup(known)
+    whole = len(known) == len(of.cards) and all(map(is_card, known)) and is_coup(known)
     if not whole and given.winner is None:
         raise Rejected(f"the cards of round {of.round} are not all known: say the winner")
     by_cards = whole and given.winner in (None, winner(known) or "tie")
@@ -223,13 +229,14 @@ def decide(turn: Turn, given: CardDecide) -> None:
             raise Rejected("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
         turn.change(reset=False)
     elif hand is not None and hand.unread:
+        turn.change(queue=())
         _unread(turn, given, hand)
-        _resume(turn)
+        turn.settle()
+        follow_all(turn, state.queue)
     elif state.queue:
-        waiting = state.queue[0]
-        turn.change(queue=state.queue[1:])
-        _waiting(turn, given, waiting)
-        _resume(turn)
+        turn.change(queue=())
+        _waiting(turn, given, state.queue[0])
+        follow_all(turn, state.queue[1:])
     else:
         raise Rejected("no card waits for a decision")
     turn.expect()
@@ -266,6 +273,7 @@ def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
     assert now is not None
     if given.action == "remove":
         turn.say(CardRemoved(round=hand.round if hand else 0, why=waiting.trouble or "decided", card=waiting.given.card))
+        _stand(turn, given)
         return
     if given.action == "for":
         raise Rejected("a card goes to the row that the rules say: accept it, or remove it")
@@ -277,35 +285,31 @@ def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
         waiting = Waiting(given=replace(waiting.given, card=card, frame=frame))
     settled = Waiting(given=replace(waiting.given, unsure=False))
     by_keys = turn.settings.rounds == "keys"
-    if given.action == "next_round" or (by_keys and (hand is None or not hand.closed)):
+    if not (settled.given.card is None or is_card(settled.given.card)):
+        raise Rejected(f"{settled.given.card!r} is no card of the game: say read and the card, or remove it")
+    if (hand is not None and given.action == "next_round") or (by_keys and (hand is None or not hand.closed)):
         turn.change(carried=(*turn.state.carried, settled))
+        _stand(turn, given)
         return
     ready(turn)
-    turn.change_hand(stands=_who(given), gap=False)
-    turn.place(settled.given)
-
-
-def _resume(turn: Turn) -> None:
-    """The cards that came after it follow now, each by the rules."""
-    waiting = turn.state.queue
-    turn.change(queue=())
-    _follow_all(turn, waiting)
-    if not turn.state.queue:
-        turn.settle()
-
-
-def _follow_all(turn: Turn, cards: tuple[Waiting, ...]) -> None:
-    for each in cards:
-        if turn.state.queue:
-            turn.change(queue=(*turn.state.queue, each))
-        else:
-            follow(turn, each)
+    _stand(turn, given)
+    hand = turn.state.hand
+    assert hand is not None
+    if hand.gap:
+        turn.unresolved(hand, "silence", (Card(card=settled.given.card, frame=frame_of(settled.given)),))
+    else:
+        turn.place(settled.given)
 
 
 def _card(given: CardDecide) -> str:
     if given.card is None or not is_card(given.card):
         raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
     return given.card
+
+
+def _stand(turn: Turn, given: CardDecide) -> None:
+    if turn.state.hand is not None:
+        turn.change_hand(stands=_who(given))
 
 
 def _who(given: CardDecide) -> str:

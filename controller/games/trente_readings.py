@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.events import CardRemoved, ShoeCut
+from controller.commands import Command
+from controller.events import CardRemoved, RoundUnresolved, ShoeCut
 from controller.games import shoe
-from controller.games.trente_state import Card, Waiting
+from controller.games.trente_state import Card, Entry, Waiting
 from controller.games.trente_turn import Turn, frame_of
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset
 
@@ -46,6 +47,13 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
 def follow(turn: Turn, waiting: Waiting) -> None:
     """The card goes to its row, or stops the table."""
     if turn.state.adrift:
+        if turn.state.unseen:
+            lost(turn)
+        return
+    if turn.settings.rounds == "shoe" and turn.state.hand is None and turn.state.carried:
+        carried = turn.state.carried
+        turn.change(carried=())
+        follow_all(turn, (*carried, waiting))
         return
     if why := _objection(turn, waiting):
         turn.change(queue=(waiting,))
@@ -62,6 +70,15 @@ def follow(turn: Turn, waiting: Waiting) -> None:
         turn.expect()
     else:
         turn.place(waiting.given)
+
+
+def follow_all(turn: Turn, cards: tuple[Waiting, ...]) -> None:
+    """Several cards, in their order; where one stops the table, those after it wait with it."""
+    for each in cards:
+        if turn.state.queue:
+            turn.change(queue=(*turn.state.queue, each))
+        else:
+            follow(turn, each)
 
 
 def ready(turn: Turn) -> None:
@@ -92,10 +109,16 @@ def _objection(turn: Turn, waiting: Waiting) -> str | None:
 
 
 def take_cut(turn: Turn, _given: CardCut) -> None:
-    """The cut card: the round in hand is null, and as many cards as the decree wants are behind it."""
+    """The cut card came."""
+    now = turn.state.shoe
+    if now is not None and not now.continuous and now.cut_at is None:
+        cut(turn)
+
+
+def cut(turn: Turn, by: Command | None = None) -> None:
+    """The round in hand is null, and as many cards as the decree wants are behind the cut card. ``by``: a person says so."""
     state = turn.state
-    if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
-        return
+    assert state.shoe is not None
     now = replace(shoe.cut(state.shoe), over=True)
     turn.change(shoe=now, carried=())
     hand = state.hand
@@ -103,8 +126,8 @@ def take_cut(turn: Turn, _given: CardCut) -> None:
     if shoe.cut_misplaced(turn.book.shoe, now):
         turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
     if hand is not None:
-        turn.void(hand, "cut_card", turn.book.void["cut_card"])
-    turn.change(queue=(), adrift=False)
+        turn.void(hand, "cut_card", turn.book.void["cut_card"], by)
+    turn.change(queue=(), adrift=False, unseen=False)
     turn.expect()
 
 
@@ -131,8 +154,16 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
         if state.hand is not None and (state.hand.closed or by_shoe):
             turn.change_hand(gap=True)
         elif state.hand is None and by_shoe and state.shoe.cut_at is None:
-            turn.change(adrift=True)
+            turn.change(adrift=True, unseen=state.unseen or not state.adrift)
     turn.expect()
+
+
+def lost(turn: Turn, cards: tuple[Card, ...] = ()) -> None:
+    """A round that nobody saw begin: it is counted, and its result is for a person to say."""
+    number = turn.state.round + 1
+    turn.change(round=number, adrift=True, unseen=False)
+    turn.record(Entry(round=number, kind="unresolved", cards=cards))
+    turn.say(RoundUnresolved(round=number, why="silence", candidate=None))
 
 
 def _late(turn: Turn, given: CardDrawn) -> None:
@@ -144,8 +175,10 @@ def _late(turn: Turn, given: CardDrawn) -> None:
     last = state.entries[-1] if state.entries else None
     if state.hand is not None:
         turn.unresolved(state.hand, "silence", (card,))
-    elif state.adrift and last is not None and last.kind == "unresolved" and last.round == state.round:
-        turn.state = state.with_entry(replace(last, cards=(*last.cards, card)))
+    elif state.adrift and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
+        turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))
+    elif turn.settings.rounds == "shoe":
+        lost(turn, (card,))
     elif not state.adrift:
         turn.change(adrift=True)
         turn.irregular("card_out_of_round", detail="known only after a silence")
@@ -162,7 +195,7 @@ def take_reset(turn: Turn, _given: ShoeReset) -> None:
         return
     if state.hand is not None:
         turn.unresolved(state.hand, "undecided")
-    turn.change(shoe=shoe.lose_count(state.shoe), reset=not state.shoe.over, adrift=False, queue=())
+    turn.change(shoe=shoe.lose_count(state.shoe), reset=not state.shoe.over, adrift=False, unseen=False, queue=())
     if not state.shoe.over:
         turn.irregular("shoe_reset", asks=turn.state.asks)
     turn.expect()

@@ -69,8 +69,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card. ``queue``: cards that wait for a
     decision, ``carried``: cards decided to be the first of the next round. ``silent``: the device is not heard now.
-    ``adrift``: cards go to no round until a person opens one. ``reset``: the shoe started afresh, and a person has not said
-    what is in it. ``expected``: what was last said of the next card. ``last``: announced last hands that are left.
+    ``adrift``: cards go to no round until a person opens one; ``unseen``: one may have begun in a silence, at a table without
+    keys. ``reset``: the shoe started afresh, and a person has not said what is in it. ``expected``: what was last said of the
+    next card. ``last``: announced last hands that are left, from round ``last_since`` on.
     """
 
     session: int = 0
@@ -86,6 +87,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     carried: tuple[Waiting, ...] = ()
     silent: bool = False
     adrift: bool = False
+    unseen: bool = False
     reset: bool = False
     expected: str | None = None
     last: int | None = None

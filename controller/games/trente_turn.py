@@ -62,14 +62,16 @@ class Turn:
     def open_bets(self, by: str | None = None) -> None:
         """Bets are open for the next round."""
         number = self.state.round + 1
-        self.change(round=number, hand=Coup(round=number), adrift=False)
+        self.change(round=number, hand=Coup(round=number), adrift=False, unseen=False)
         self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
-        """No more bets; the cards may come. A silence of the device that has not ended may hide one of them."""
+        """No more bets; the cards may come. A silence of the device that has not ended may hide one of them; where nobody says
+        so (``unobserved``), one since bets opened too.
+        """
         hand = self.state.hand
         assert hand is not None
-        self.change_hand(closed=True, gap=self.state.silent)
+        self.change_hand(closed=True, gap=self.state.silent or (unobserved and hand.gap))
         call = self.book.announcements.get("bets_closed")
         self.say(BetsClosed(round=hand.round, by=by, unobserved=unobserved, announcement=call))
 
@@ -93,7 +95,7 @@ class Turn:
         if hand is not None and not hand.unread and is_coup(hand.known):
             if hand.gap:
                 self.unresolved(hand, "silence")
-            elif not self.state.queue:
+            else:
                 self.result(hand.round, hand.cards, hand.stands)
         self.expect()
 
@@ -151,10 +153,11 @@ class Turn:
 
     def unresolved(self, hand: Coup, why: Literal["silence", "undecided"], late: tuple[Card, ...] = ()) -> None:
         """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""
-        whole = not hand.unread and is_coup(hand.known)
-        self.record(Entry(round=hand.round, kind="unresolved", cards=hand.cards + late))
-        self.change(adrift=not whole or bool(late))
-        candidate: Row | Literal["tie"] | None = (winner(hand.known) or "tie") if whole and not late else None
+        waiting = tuple(Card(card=each.given.card, frame=frame_of(each.given)) for each in self.state.queue)
+        whole = not hand.unread and is_coup(hand.known) and not waiting and not late
+        self.record(Entry(round=hand.round, kind="unresolved", cards=hand.cards + waiting + late))
+        self.change(adrift=not whole)
+        candidate: Row | Literal["tie"] | None = (winner(hand.known) or "tie") if whole else None
         frames = tuple(each.frame for each in hand.cards if each.frame is not None)
         self.say(RoundUnresolved(round=hand.round, why=why, candidate=candidate, frames=frames))
 

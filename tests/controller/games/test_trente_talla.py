@@ -1,0 +1,232 @@
+"""A talla of trente et quarante: the shoe, the cut card, the last five, whole shoes to their end."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import (
+    AlertCleared,
+    AlertRaised,
+    CardDealt,
+    CardRemoved,
+    Irregularity,
+    LastRounds,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+    SessionClosed,
+    ShoeCut,
+    ShoeEnded,
+)
+from controller.games.game import Rejected
+from devices.readings import ShoeFault
+from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, Play, of_kind, shuffled
+from tests.controller.test_rulebooks import of
+
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+def whats(play: Play) -> list[str]:
+    return [event.what for event in of_kind(Irregularity, play.events)]
+
+
+# What is in the shoe
+
+
+@pytest.mark.parametrize("decree", of("BAL05-007 BAL05-008 BAL05-009", "ARA02-035", "EUS96-089 EUS96-054", "GAL07-040"))
+def test_what_is_wrong_with_the_cards_is_said(decree: str) -> None:
+    play = Play(decree)
+    play.open(cards=311, backs=[3, 3], index=True, cut=7)
+    assert whats(play) == ["shoe_count", "cards_backs", "cards_index", "cut_card"]
+    play = Play(decree)
+    play.open(cards=312, backs=[6], index=False, cut=5)
+    assert whats(play) == []
+
+
+@every
+def test_cards_without_a_shoe(decree: str) -> None:
+    play = Play(decree)
+    play.say("session.open")
+    play.cards("Ts Jd")
+    assert whats(play) == ["shoe_missing"]
+    assert [event.alert for event in of_kind(AlertRaised, play.events)] == ["shoe_missing"]
+    said = play.say("shoe.start", shoe="S1")
+    assert [event.alert for event in of_kind(AlertCleared, said)] == ["shoe_missing"]
+
+
+def test_cards_at_a_closed_table_are_out_of_round() -> None:
+    play = Play()
+    play.cards("Ts")
+    assert whats(play) == ["card_out_of_round"]
+
+
+# The cut card
+
+
+@pytest.mark.parametrize("decree", of("BAL05-092", "ARA02-043 ARA02-044", "EUS96-095 EUS96-096", "GAL07-049"))
+def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree: str) -> None:
+    play, cards = Play(decree), shuffled(5)
+    play.open()
+    for card in cards[:307]:
+        if play.state.hand is None:
+            play.bets()
+        play.cards(card)
+    if play.state.hand is None:
+        play.bets()
+    said = play.cut()
+    [cut], [void] = of_kind(ShoeCut, said), of_kind(RoundVoid, said)
+    assert (cut.drawn, cut.left, cut.rounds_left) == (307, 5, 0)
+    assert (void.reason, void.law, void.by) == ("cut_card", play.game.book.void["cut_card"].rule, None)
+    assert void.round == play.state.round
+    assert play.state.asks == ()
+    play.sealed = []
+    said = play.cards(" ".join(cards[307:]))
+    assert [(event.why, event.card) for event in of_kind(CardRemoved, said)] == [("last_cards", None)] * 5
+    assert play.sealed == cards[307:]
+    with pytest.raises(Rejected, match="no further round"):
+        play.say("bets.open")
+    [ended] = of_kind(ShoeEnded, play.say("shoe.end"))
+    assert (ended.why, ended.drawn, ended.left, ended.missing, ended.extra) == ("cut", 312, 0, (), ())
+    assert whats(play) == []
+
+
+@every
+def test_the_cut_card_before_the_first_card_makes_the_round_null_too(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    play.say("bets.open")
+    assert [void.round for void in of_kind(RoundVoid, play.cut())] == [1]
+    assert whats(play) == ["cut_card"]
+
+
+def test_the_cut_card_between_rounds_makes_nothing_null() -> None:
+    play = Play()
+    play.open()
+    play.coup(BLACK_WINS)
+    assert of_kind(RoundVoid, play.cut()) == []
+    assert play.cut() == []
+    assert play.game.show(play.state)["phase"] == "shoe_over"
+
+
+def test_a_person_says_that_the_cut_card_came_where_the_shoe_does_not_see_it() -> None:
+    play = Play()
+    play.open()
+    play.bets()
+    play.cards("Ts Jd")
+    said = play.say("round.void", reason="cut_card")
+    [void] = of_kind(RoundVoid, said)
+    assert (void.reason, void.by) == ("cut_card", "M. Lasa")
+    assert of_kind(ShoeCut, said) != []
+    assert [event.why for event in of_kind(CardRemoved, play.cards("7h"))] == ["last_cards"]
+    assert play.cut() == []
+
+
+def test_the_cut_card_takes_the_cards_that_wait_with_it() -> None:
+    play = Play()
+    play.open()
+    play.bets()
+    play.cards("Ts - 9c")
+    play.cut()
+    assert play.state.asks == ()
+    with pytest.raises(Rejected, match="no card waits"):
+        play.say("card.decide", action="remove")
+    play.say("shoe.start", shoe="S2")
+    assert of_kind(RoundResult, play.coup(RED_WINS)) != []
+
+
+@pytest.mark.parametrize(("tail", "left", "says"), [(5, None, 0), (4, None, 1), (4, 1, 0), (0, 5, 0), (0, 4, 1), (6, None, 2)])
+def test_five_cards_are_counted(tail: int, left: int | None, says: int) -> None:
+    play = Play()
+    play.open()
+    play.coup(BLACK_WINS)
+    play.cut()
+    play.cards(" ".join(["7h"] * tail))
+    play.say("shoe.end", left=left)
+    assert whats(play).count("last_five") == says
+
+
+# What else the shoe says
+
+
+def test_a_shoe_that_starts_afresh_asks_what_is_in_it() -> None:
+    play = Play()
+    play.open()
+    play.bets()
+    play.cards("Ts Jd")
+    said = play.reset()
+    assert [event.round for event in of_kind(RoundUnresolved, said)] == [1]
+    assert play.state.asks == ("shoe.start", "card.decide")
+    assert play.cards("7h") == []
+    for command in ({"action": "remove"}, {"action": "read", "card": "7h"}):
+        with pytest.raises(Rejected, match="started afresh"):
+            play.say("card.decide", **command)
+    play.say("card.decide", action="accept")
+    play.say("round.void", round=1, reason="device_fault")
+    assert of_kind(RoundResult, play.coup(BLACK_WINS)) != []
+
+
+def test_what_the_shoe_complains_of_is_an_alert_without_its_card() -> None:
+    play = Play()
+    play.open()
+    said = play.take(ShoeFault(at=9.0, device="shoe", fault="overdraw", active=True, detail="7h"))
+    assert [event.what for event in of_kind(Irregularity, said)] == ["overdraw"]
+    assert [event.detail for event in of_kind(AlertRaised, said)] == [None]
+    said = play.take(ShoeFault(at=9.0, device="shoe", fault="overdraw", active=False))
+    assert [event.alert for event in of_kind(AlertCleared, said)] == ["shoe_overdraw"]
+
+
+# Sessions
+
+
+def test_the_last_hands_are_counted_in_the_basque_country() -> None:
+    play = Play("EUS96")
+    play.open()
+    [told] = of_kind(LastRounds, play.say("last_rounds.announce"))
+    assert (told.left, told.announcement) == (3, {"eu": "azken hiru eskuak"})
+    with pytest.raises(Rejected, match="announced already"):
+        play.say("last_rounds.announce")
+    left = [event.left for _ in range(3) for event in of_kind(LastRounds, play.coup(BLACK_WINS if _ else RED_WINS))]
+    assert left == [2, 1, 0]
+
+
+def test_closing_leaves_a_round_in_hand_unresolved() -> None:
+    play = Play()
+    play.open()
+    play.bets()
+    play.cards("Ts")
+    said = play.say("session.close")
+    assert [event.why for event in of_kind(RoundUnresolved, said)] == ["undecided"]
+    assert (len(of_kind(ShoeEnded, said)), len(of_kind(SessionClosed, said))) == (1, 1)
+
+
+# Whole shoes
+
+
+@every
+@pytest.mark.parametrize("rounds", ["keys", "shoe"])
+def test_a_whole_shoe_to_its_end_with_restarts(decree: str, rounds: str) -> None:
+    play, cards = Play(decree, rounds=rounds), shuffled(7)
+    play.open(cards=312)
+    for number, card in enumerate(cards):
+        if number == 307:
+            play.cut()
+        elif number < 307 and rounds == "keys" and play.state.hand is None:
+            play.bets()
+        if number % 37 == 0:
+            play.again()
+        play.cards(card)
+        play.again()
+    play.say("shoe.end")
+    results, [void] = of_kind(RoundResult, play.events), of_kind(RoundVoid, play.events)
+    assert whats(play) == []
+    assert void.reason == "cut_card"
+    dealt = [event.card for event in of_kind(CardDealt, play.events)]
+    assert dealt == cards[:307]
+    told = [card for result in results for hand in result.hands or () for card in hand.cards]
+    assert told == cards[: len(told)]
+    assert play.sealed == cards[307:]
+    opened = [event.round for event in of_kind(RoundOpened, play.events)]
+    assert opened == list(range(1, len(results) + 2))
+    [ended] = of_kind(ShoeEnded, play.events)
+    assert (ended.drawn, ended.left, ended.missing, ended.extra) == (312, 0, (), ())

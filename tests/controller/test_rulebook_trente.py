@@ -1,0 +1,128 @@
+"""What the rulebooks hold of trente et quarante: whole, and in the decrees' own words and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+from controller.dispositions import dispositions, subjects
+from controller.games.trente_settings import LAWS, TrenteSettings
+from controller.rulebook import rulebook
+from controller.rulebook_trente import Trente
+from tests.controller.seeds import stands_in
+from tests.controller.test_rulebooks import of, quotes
+
+DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+def book_of(decree: str) -> Trente:
+    book = rulebook(decree).trente_et_quarante
+    assert book is not None
+    return book
+
+
+@every
+def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str) -> None:
+    assert set(LAWS) == set(book_of(decree).laws)
+
+
+@every
+def test_cites_its_own_rules(decree: str) -> None:
+    book = book_of(decree)
+    for law in (*book.laws.values(), *book.void.values()):
+        assert law.rule.startswith(f"{decree}-")
+        assert law.article.startswith(book.article)
+
+
+@every
+def test_words_are_the_decrees(decree: str, shared: Path) -> None:
+    book = book_of(decree)
+    [language] = rulebook(decree).languages
+    assert stands_in(shared, decree, book.title[language], case=False)
+    last = {"last_rounds"} if book.last_rounds is not None else set()
+    assert set(book.announcements) == {"colour_wins", "colour_loses"} | last
+    assert set(book.chances) == {"red", "black", "colour", "inverse"} == set(book.settlement)
+    for announcement in (*book.announcements.values(), *book.chances.values()):
+        [(spoken, phrase)] = announcement.items()
+        assert spoken == language
+        assert stands_in(shared, decree, phrase), phrase
+
+
+@every
+def test_articles_quote_the_decree(decree: str, shared: Path) -> None:
+    book = book_of(decree)
+    for law in (*book.laws.values(), *book.void.values()):
+        assert quotes(law.article)
+        for quote in quotes(law.article):
+            assert stands_in(shared, decree, quote), quote
+
+
+@every
+def test_doubts_are_settings_with_the_same_choices(decree: str) -> None:
+    types = {field.name: field.type for field in msgspec.structs.fields(TrenteSettings)}
+    doubts = book_of(decree).doubts
+    assert set(doubts) == {"rounds", "refait"}
+    for name, doubt in doubts.items():
+        assert doubt.choices == get_args(types[name])
+        assert doubt.default in doubt.choices
+
+
+@every
+def test_every_doubt_is_in_the_document(decree: str) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    section = document.split("## Trente et quarante")[1].split("\n## ")[0]
+    for name, doubt in book_of(decree).doubts.items():
+        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
+        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
+        assert f"{decree} {doubt.lines}" in row
+
+
+# Its figures
+
+
+@pytest.mark.parametrize("decree", of("BAL05-008 BAL05-009", "ARA02-035", "EUS96-089", "GAL07-041 GAL07-042"))
+def test_six_decks_of_one_colour_without_index(decree: str) -> None:
+    shoe = book_of(decree).shoe
+    assert (shoe.decks, shoe.backs, shoe.index) == (6, (6,), False)
+
+
+@pytest.mark.parametrize("decree", of("BAL05-092", "ARA02-044", "EUS96-094", "GAL07-047"))
+def test_five_cards_are_behind_the_cut_card(decree: str) -> None:
+    shoe = book_of(decree).shoe
+    assert (shoe.behind, shoe.behind_exact, shoe.after_cut, shoe.burn) == (5, True, "void", 0)
+
+
+@pytest.mark.parametrize("decree", of("BAL05-094", "ARA02-047", "GAL07-086"))
+def test_the_highest_bet_is_a_thousand_times_the_lowest(decree: str) -> None:
+    assert book_of(decree).limits == (1000,)
+
+
+def test_the_highest_bet_in_the_basque_country() -> None:
+    assert book_of("EUS96").limits == (20, 25, 50)
+
+
+@pytest.mark.parametrize("decree", of("BAL05-094", "ARA02-047", "EUS96-098"))
+def test_insurance_costs_a_hundredth_of_the_bet(decree: str) -> None:
+    assert book_of(decree).insurance == (1, 100)
+
+
+@pytest.mark.parametrize("decree", of("ARA02-046", "EUS96-097", "GAL07-084"))
+def test_colour_and_inverse_are_paid_first(decree: str) -> None:
+    assert book_of(decree).settlement == ("colour", "inverse", "black", "red")
+
+
+@every
+def test_nobody_but_who_is_responsible_calls_a_round_null(decree: str) -> None:
+    book = book_of(decree)
+    assert set(book.void) == {"cut_card", "cards_stuck", "misdeal", "device_fault", "inspector"}
+    assert book.void_by == (("table_head", "inspector") if decree == "EUS96" else ("table_head",))
+
+
+def test_every_rule_of_the_game_has_an_answer() -> None:
+    rules = {rule for subject in subjects() if subject.subject == "trente-et-quarante" for rule in subject.ids}
+    assert len(rules) > 30
+    assert rules <= set(dispositions())
