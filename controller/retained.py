@@ -1,4 +1,4 @@
-"""What a table keeps retained: the bodies of the topics ``info state result history alert/<id>``.
+"""What a table keeps retained: the bodies of the topics ``info state result history shoe alert/<id>``.
 
 ``result`` is the last ``round.result`` or the ``result.corrected`` that replaces it, or ``null``.
 """
@@ -75,6 +75,12 @@ class History(Leaf, frozen=True, kw_only=True):
     """Topic ``history``: the latest results, oldest first."""
 
     results: list[dict[str, Any]]
+
+
+class Talla(Leaf, frozen=True, kw_only=True):
+    """Topic ``shoe``, of games dealt from one: counts of the shoe in use, never cards; null between tallas."""
+
+    shoe: dict[str, Any] | None
 
 
 class Alert(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

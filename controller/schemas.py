@@ -19,7 +19,7 @@ from controller.desk import Status
 from controller.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
 from controller.health import Health
 from controller.orders import DeviceOrder, Recall, Reply
-from controller.retained import Alert, History, Info, State
+from controller.retained import Alert, History, Info, State, Talla
 from controller.topics import Topics
 from devices.device import Health as DeviceHealth
 from devices.readings import AnyReading
@@ -46,7 +46,9 @@ def documents() -> dict[str, bytes]:
         "orders": _orders(),
         "replies": _family("The answers on `reply/<client>`.", Reply),
         "events": _events(),
-        "retained": _family("The retained topics of a table.", Info, State, RoundResult | ResultCorrected | None, History, Alert),
+        "retained": _family(
+            "The retained topics of a table.", Info, State, RoundResult | ResultCorrected | None, History, Talla, Alert
+        ),
         "node": _node(),
         "sealed": _family("The topic `sealed`, and what surveillance finds in it.", Sealed, Opened),
     }
@@ -116,6 +118,7 @@ def _asyncapi() -> Schema:
             {EVENT_NAMES[e]: ("retained", e.__name__) for e in (RoundResult, ResultCorrected)},
         ),
         "history": _channel(topics.table("{table}", "history"), TABLE, {"history": ("retained", "History")}),
+        "shoe": _channel(topics.table("{table}", "shoe"), TABLE, {"shoe": ("retained", "Talla")}),
         "alert": _channel(
             topics.table("{table}", "alert/{alert}"), TABLE | {"alert": "The alert's id."}, {"alert": ("retained", "Alert")}
         ),

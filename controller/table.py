@@ -25,7 +25,7 @@ from controller.events import (
 )
 from controller.games.game import Game, Rejected
 from controller.notation import Input
-from controller.retained import About, Alert, History, Info, LinkState, Standing, State, Status
+from controller.retained import About, Alert, History, Info, LinkState, Standing, State, Status, Talla
 from devices.readings import (
     DeviceRefused,
     DeviceReport,
@@ -190,6 +190,7 @@ class Table:
             "state": encode(state),
             "result": encode(self._result),
             "history": encode(History(**names, results=self._game.history(self._state))),
+            **({"shoe": encode(Talla(**names, shoe=shown["shoe"]))} if "shoe" in shown else {}),
             **{f"alert/{alert}": encode(open_) if open_ else None for alert, open_ in self._alerts.items()},
         }
 

@@ -9,9 +9,19 @@ import pytest
 from hypothesis import given as property_of
 from hypothesis import strategies as st
 
-from controller.commands import AlertAcknowledge, BetsClose, BetsOpen, ResultCorrect, RoundVoid, SessionClose, SessionOpen
+from controller.commands import (
+    AlertAcknowledge,
+    BetsClose,
+    BetsOpen,
+    ResultCorrect,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShoeStart,
+)
 from controller.events import AlertCleared, AlertRaised, AnyEvent, DataLate, DeviceState, RoundResult
 from controller.games.game import Rejected
+from controller.games.games import make_game
 from controller.notation import Input, read_event, write
 from controller.retained import About
 from controller.table import Table, Unrestorable
@@ -317,3 +327,14 @@ def test_whatever_happens(given: list[Input], data: st.DataObject) -> None:
     }
     down = {device for device, standing in leaf(table, "state")["devices"].items() if standing["state"] != "up"}
     assert {f"{device}-link" for device in down} == {alert for alert in open_alerts if alert.endswith("-link")}
+
+
+def test_the_shoe_of_a_card_game_has_a_topic_of_its_own() -> None:
+    table = Table("casino", "punto-1", "punto-banca", "ARA02", make_game("punto-banca", "ARA02", {}), "b1")
+    assert msgspec.json.decode(table.retained()["shoe"] or b"")["shoe"] is None
+    for command in (SessionOpen(**HEAD), ShoeStart(**HEAD, shoe="S7")):
+        table.take(command, "2026-03-20T02:10:15.549646Z", 1)
+    shoe = msgspec.json.decode(table.retained()["shoe"] or b"")["shoe"]
+    assert (shoe["number"], shoe["drawn"], shoe["left"]) == ("S7", 0, 312)
+    roulette = Table("casino", "ruleta-1", "roulette-french", "ARA02", make_game("roulette-french", "ARA02", {}), "b1")
+    assert "shoe" not in roulette.retained()
