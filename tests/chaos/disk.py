@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import signal
 import subprocess
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from tests.daemon.mosquitto import until
 from tests.daemon.process import Daemon
 
 SIZE = 8_000_000
@@ -74,8 +77,13 @@ class ReadOnly:
     def _mount(self) -> None:
         _run("mount", "-o", "loop", str(self._image), str(self.folder))
 
-    def fail(self, _daemon: Daemon) -> None:
+    def fail(self, daemon: Daemon) -> None:
+        """Between two writes of the daemon: a sync that is under way then may be said to be done, and is not."""
+        assert daemon.process is not None
+        daemon.signal(signal.SIGSTOP)
+        until("every thread stands still", partial(_stopped, daemon.process.pid))
         _run("mount", "-o", "remount,abort", str(self.folder))
+        daemon.signal(signal.SIGCONT)
 
     def cure(self, _daemon: Daemon) -> None:
         """As a person does it: the file system is checked and mounted anew, while nobody uses it."""
@@ -134,6 +142,11 @@ def spoil(path: Path, *, first: int = 4096) -> None:
     with path.open("r+b", buffering=0) as file:
         file.seek(first)
         file.write(os.urandom(max(0, length - first)))
+
+
+def _stopped(process: int) -> bool:
+    states = [task.read_text().rpartition(")")[2].split()[0] for task in Path(f"/proc/{process}/task").glob("*/stat")]
+    return set(states) == {"T"}
 
 
 def _run(*command: str) -> None:
