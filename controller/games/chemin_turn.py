@@ -170,7 +170,7 @@ class Turn:
             return
         single = len(self.book.hands) == 1
         winner = next((each.who for each in hands if single and each.outcome == "win"), None)
-        marks = tuple(f"natural_{each.who}" for each in hands if each.kind == "natural")
+        marks: tuple[str, ...] = ("natural",) if any(each.kind == "natural" for each in hands) else ()
         marks += ("tie",) if single and hands[0].outcome == "tie" else ()
         self._record(Entry(round=hand.round, kind="result", winner=winner, hands=hands))
         self.say(
@@ -189,8 +189,9 @@ class Turn:
         """A person stands for the result of a round whose cards are not all known."""
         hand = self.state.hand
         frames = frames_up(hand) if hand is not None and hand.round == number else ()
+        marks = ("tie",) if winner is None else ()
         self._record(Entry(round=number, kind="result", winner=winner))
-        self.say(RoundResult(round=number, hands=(), winner=winner, marks=("confirmed",), frames=frames, confirmed_by=by))
+        self.say(RoundResult(round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by))
         self._over()
 
     def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
