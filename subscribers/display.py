@@ -1,4 +1,4 @@
-"""``python -m subscribers.display``: one table on a terminal, or its events as JSON lines, from MQTT alone."""
+"""``python -m subscribers.display``: tables on a terminal, or their events as JSON lines, from MQTT alone."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from rich.live import Live
 
 from controller.topics import Topics
 from subscribers.feed import Linked, Said, check_broker, table_feed
-from subscribers.screen import Trouble, picture
+from subscribers.floor import TURN, Seen, floor
+from subscribers.screen import Trouble
 from subscribers.table_view import TableView
 
 QUIET = 75.0
 """Seconds without any word from the daemon after which the picture is marked as old; it reports its health every 30."""
 BLINK = 0.1
 """Seconds between two looks whether there is something new to draw."""
+SHOT = (80, 40)
+"""Columns for each table, and lines, of a screenshot."""
 LINGER = 2.0
 """Seconds that the last picture stays on a terminal when the rounds are over."""
 
@@ -40,6 +43,11 @@ class Display:
         self._nodes: dict[str, bool] = {}
         self._node: str | None = None
         self.heard = time.monotonic()
+
+    @property
+    def linked(self) -> bool:
+        """Whether we are subscribed now."""
+        return self._linked.up
 
     @property
     def done(self) -> bool:
@@ -82,12 +90,12 @@ class Display:
         return Trouble(f"NOTHING HEARD FOR {quiet:.0f} S") if quiet > QUIET else Trouble()
 
 
-async def watch(display: Display, arguments: argparse.Namespace, stop: asyncio.Event) -> None:
+async def watch(displays: list[Display], arguments: argparse.Namespace, stop: asyncio.Event) -> None:
     """Show or print until all rounds are seen, or until we are told to stop."""
     drawing = sys.stdout.isatty() and not arguments.json
-    reading = asyncio.create_task(_read(display, arguments, printing=not drawing))
+    reading = asyncio.create_task(_read_all(displays, arguments, printing=not drawing))
     stopping = asyncio.create_task(stop.wait())
-    showing = [asyncio.create_task(_draw(display))] if drawing else []
+    showing = [asyncio.create_task(_draw(displays))] if drawing else []
     await asyncio.wait({reading, stopping, *showing}, return_when=asyncio.FIRST_COMPLETED)
     if reading.done() and showing:
         await asyncio.wait({stopping, *showing}, timeout=LINGER, return_when=asyncio.FIRST_COMPLETED)
@@ -98,12 +106,25 @@ async def watch(display: Display, arguments: argparse.Namespace, stop: asyncio.E
             raise end
 
 
-async def _read(display: Display, arguments: argparse.Namespace, printing: bool) -> None:
+async def _read_all(displays: list[Display], arguments: argparse.Namespace, printing: bool) -> None:
+    """Each table has a connection of its own. Over when one of them has seen all its rounds."""
+    reading = [asyncio.create_task(_read(display, displays, arguments, printing)) for display in displays]
+    try:
+        done, _ = await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
+
+
+async def _read(display: Display, displays: list[Display], arguments: argparse.Namespace, printing: bool) -> None:
     topics = Topics(arguments.site, arguments.simulated)
-    async with contextlib.aclosing(table_feed(arguments.broker, topics, arguments.table)) as feed:
+    async with contextlib.aclosing(table_feed(arguments.broker, topics, display.view.table)) as feed:
         async for message in feed:
             event = display.take(message)
-            if isinstance(message, Linked) and message.up and arguments.ready:
+            if isinstance(message, Linked) and arguments.ready and all(each.linked for each in displays):
                 _touch(arguments.ready)
             if event is not None and printing:
                 sys.stdout.write(msgspec.json.format(event, indent=-1).decode("utf-8") + "\n")
@@ -112,15 +133,16 @@ async def _read(display: Display, arguments: argparse.Namespace, printing: bool)
                 return
 
 
-async def _draw(display: Display) -> None:
+async def _draw(displays: list[Display]) -> None:
     """Draw when something has changed, and only then: a picture that is drawn again and again flickers."""
     console = Console()
     drawn: object = None
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
-            trouble, size = display.trouble(), console.size
-            if drawn != (drawn := (display.heard, trouble, size)):
-                live.update(picture(display.view, trouble, size.width), refresh=True)
+            seen = [Seen(each.view, each.trouble()) for each in displays]
+            turn, size = int(time.monotonic() / TURN), console.size
+            if drawn != (drawn := ([each.heard for each in displays], [each.trouble for each in seen], turn, size)):
+                live.update(floor(seen, size.width, turn), refresh=True)
             await asyncio.sleep(BLINK)
 
 
@@ -128,11 +150,13 @@ def _touch(path: str) -> None:
     Path(path).touch()
 
 
-def screenshot(display: Display, path: Path, width: int = 100, height: int = 30) -> None:
+def screenshot(displays: list[Display], path: Path) -> None:
     """The picture as it stands, as an SVG that needs nothing from any other place: the fonts are the reader's own."""
+    width, height = (SHOT[0] * len(displays), SHOT[1])
     console = Console(record=True, width=width, height=height, file=StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(picture(display.view, display.trouble(), width), height=height)
-    svg = console.export_svg(title=f"novamas: {display.view.table}", unique_id="novamas")
+    console.print(floor([Seen(each.view, each.trouble()) for each in displays], width), height=height)
+    names = " and ".join(each.view.table for each in displays)
+    svg = console.export_svg(title=f"novamas: {names}", unique_id="novamas")
     path.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
 
 
@@ -140,10 +164,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m subscribers.display", description=__doc__)
     parser.add_argument("--broker", default="mqtt://127.0.0.1:1883", metavar="mqtt://HOST:PORT")
     parser.add_argument("--site", required=True)
-    parser.add_argument("--table", required=True)
-    parser.add_argument("--simulated", action="store_true", help="a simulated table: they live under topics of their own")
+    parser.add_argument(
+        "--table",
+        required=True,
+        action="append",
+        help="a table; several stand side by side from 120 columns on, and take turns on a narrower terminal",
+    )
+    parser.add_argument("--simulated", action="store_true", help="simulated tables: they live under topics of their own")
     parser.add_argument("--json", action="store_true", help="print events as JSON lines, as is done without a terminal")
-    parser.add_argument("--rounds", type=int, help="end after so many results")
+    parser.add_argument("--rounds", type=int, help="end after so many results at the first table")
     parser.add_argument("--ready", metavar="FILE", help="make this file as soon as we are subscribed")
     parser.add_argument("--screenshot", metavar="FILE.svg", help="leave the last picture as an SVG")
     return parser
@@ -153,19 +182,20 @@ async def _run(arguments: argparse.Namespace) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    display = Display(arguments.table, arguments.rounds)
+    first, *others = arguments.table
+    displays = [Display(first, arguments.rounds), *map(Display, others)]
     try:
-        await watch(display, arguments, stop)
+        await watch(displays, arguments, stop)
     except BrokenPipeError:  # the reader of our output went away; that is its right
         sys.stderr.close()
         return 0
     if arguments.screenshot:
-        screenshot(display, Path(arguments.screenshot))
+        screenshot(displays, Path(arguments.screenshot))
     return 0
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Watch one table. Gives the exit code."""
+    """Watch the tables. Gives the exit code."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if wrong := check_broker(arguments.broker):

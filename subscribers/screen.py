@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from rich import box
@@ -13,17 +14,27 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from subscribers.digits import large
-from subscribers.table_view import PHASES, SPINS, Colour, Note, Spin, TableView
+from subscribers import card_screen, roulette_screen
+from subscribers.card_events import CARD_PHASES
+from subscribers.card_screen import short
+from subscribers.table_view import PHASES, SPINS, Note, TableView
 
-FACE: dict[Colour, str] = {"red": "bold white on #b3001b", "black": "bold white on #101010", "green": "bold white on #00783c"}
-"""The large number: white on the colour of its pocket."""
-LANE: dict[Colour, str] = {"red": "bold #ff5065", "black": "bold #f2f2f2", "green": "bold #33cc77"}
-"""The small ones, on the terminal's own background; black is shown white."""
 STATUS = {"open": "bold green", "closed": "dim", "waiting": "bold yellow", "stale": "bold red", "fault": "bold white on red"}
 LINK = {"up": "green", "stale": "yellow", "lost": "bold red", "unintelligible": "bold red"}
-WIDE = 100
-"""Columns from which on there is room for more beside the number."""
+STYLES = {
+    "bets_open": "bold green",
+    "bets_closed": "bold red",
+    "dealing": "bold red",
+    "decision": "bold yellow",
+    "relaunch": "bold yellow",
+    "void": "bold yellow",
+    "unresolved": "bold yellow",
+}
+"""Of the phases."""
+BESIDE = ((100, 45), (70, 31), (0, 25))
+"""From so many columns on there are so many beside what is in hand."""
+SLIM = 70
+"""Columns below which the head line leaves out what is not needed."""
 
 
 class Trouble(msgspec.Struct, frozen=True):
@@ -32,16 +43,31 @@ class Trouble(msgspec.Struct, frozen=True):
     what: str = ""
 
 
-def picture(view: TableView, trouble: Trouble = Trouble(), width: int = 80) -> RenderableType:  # noqa: B008 - it is frozen
-    """All of it. It fills the height that it is given; the numbers keep their place."""
+class Family(NamedTuple):
+    """What the games of one kind show: in the middle, and beside it, in so many columns; and what they call their phases."""
+
+    body: Callable[[TableView], list[RenderableType]]
+    side: Callable[[TableView, int], RenderableType | None]
+    phases: Mapping[str, str] = {}
+
+
+def picture(
+    view: TableView,
+    trouble: Trouble = Trouble(),  # noqa: B008 - it is frozen
+    width: int = 80,
+    tables: Sequence[str] = (),
+) -> RenderableType:
+    """All of it. It fills the height that it is given. ``tables``: those that take turns with this one, itself among them."""
+    family = FAMILIES.get(str(view.state.get("game") or view.info.get("game") or ""), PLAIN)
     layout = Layout()
     layout.split_column(
         Layout(name="head", size=1), Layout(name="table", size=SPINS + 2), Layout(name="notes"), Layout(name="foot", size=1)
     )
-    layout["table"].split_row(Layout(name="now"), Layout(name="lanes", size=31 if width < WIDE else 45))
-    layout["head"].update(_head(view))
-    layout["now"].update(Panel(_now(view, trouble), box=box.ROUNDED, border_style="red" if trouble.what else "bright_black"))
-    layout["lanes"].update(_lanes(view))
+    room = next(columns for least, columns in BESIDE if width >= least)
+    beside = family.side(view, room)
+    now = Layout(Panel(_now(view, trouble, family), box=box.ROUNDED, border_style="red" if trouble.what else "bright_black"))
+    layout["table"].split_row(now, *([Layout(beside, size=room)] if beside is not None else []))
+    layout["head"].update(_head(view, width, tables or (view.table,)))
     layout["notes"].update(_notes(view))
     layout["foot"].update(_foot(view, trouble))
     return layout
@@ -52,81 +78,59 @@ def _game(view: TableView) -> str:
     return " / ".join(title.values()) or str(view.state.get("game") or view.info.get("game") or "")
 
 
-def _head(view: TableView) -> RenderableType:
+def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(no_wrap=True, overflow="ellipsis")
     grid.add_column(justify="right", no_wrap=True)
     decree = str(view.state.get("decree") or view.info.get("decree") or "")
-    left = Text.assemble((f" {view.table} ", "bold black on #e0c060"), "  ", (_game(view), "bold"), f"  {decree}")
+    left = Text()
+    for table in tables:
+        left.append(f" {table} ", style="bold black on #e0c060" if table == view.table else "dim")
+    left.append("  ").append(_game(view), style="bold").append(f"  {decree}")
     simulated = view.state.get("simulated") or view.info.get("simulated")
     right = Text.assemble(
         (" SIMULATED ", "bold black on yellow") if simulated else "",
-        f"  session {view.session or '-'}  round {view.round or '-'} ",
+        f"  session {view.session or '-'}" if width >= SLIM else "",
+        f"  round {view.round or '-'} ",
     )
     grid.add_row(left, right)
     return grid
 
 
-def _now(view: TableView, trouble: Trouble) -> RenderableType:
-    """The phase with its call, the number large, what it is, and what the table waits for."""
-    parts: list[RenderableType] = []
-    style = {
-        "bets_open": "bold green",
-        "bets_closed": "bold red",
-        "decision": "bold yellow",
-        "relaunch": "bold yellow",
-        "void": "bold yellow",
-        "unresolved": "bold yellow",
-    }.get(view.phase, "bold")
-    parts.append(Align.center(Text(PHASES.get(view.phase, view.phase.replace("_", " ")).upper(), style=style)))
-    parts.append(Align.center(Text(" · ".join(f"«{call}»" for call in view.calls) or " ", style="italic")))
-    parts.append(Text())
-    last = view.last
-    parts.append(Align.center(_face(last)))
-    parts.append(Text())
-    parts.append(Align.center(Text(" · ".join(last.chances) if last else "no result yet", style="bold" if last else "dim")))
+def _now(view: TableView, trouble: Trouble, family: Family) -> RenderableType:
+    """The phase with its call, what lies on the table or in the wheel, and what the table waits for."""
+    words = {**PHASES, **family.phases}
+    name = Text(words.get(view.phase, view.phase.replace("_", " ")).upper(), style=STYLES.get(view.phase, "bold"))
+    calls = Text(" · ".join(f"«{call}»" for call in view.calls) or " ", style="italic", justify="center")
+    parts: list[RenderableType] = [Align.center(name), Align.center(calls), Text(), *family.body(view)]
     if view.asks:
-        parts.append(Align.center(Text("waiting for: " + " or ".join(view.asks), style="bold black on yellow", no_wrap=True)))
-    elif last and last.round != view.round:
-        parts.append(Align.center(Text(f"the number of round {last.round}", style="dim")))
-    else:
-        parts.append(Text())
+        asks = Text("waiting for: " + " or ".join(view.asks), style="bold black on yellow", justify="center")
+        parts.append(Align.center(asks))
     if trouble.what:
         parts.append(Align.center(Text(f" {trouble.what} ", style="bold white on red", no_wrap=True)))
     return Group(*parts)
 
 
-def _face(spin: Spin | None) -> RenderableType:
-    text = "--" if spin is None or spin.number is None else spin.number
-    style = "dim" if spin is None else FACE[spin.colour or "black"]
-    lines = large(text)
-    edge = " " * (len(lines[0]) + 6)
-    return Text("\n".join([edge, *(f"   {line}   " for line in lines), edge]), style=style, no_wrap=True)
+def _plain(view: TableView) -> list[RenderableType]:
+    """A game that has no picture of its own: its hands, and how the last round ended."""
+    hands = view.cards.hands
+    rows = [Text(f"{who}  {' '.join('▒▒' if card is None else short(card) for card in hand)}") for who, hand in hands.items()]
+    last = view.cards.outcome
+    ended = Text("no result yet", style="dim") if last is None else Text(f"round {last.round}: {last.winner}", style="bold")
+    return [Align.center(row) for row in (*rows, Text(), ended)]
 
 
-def _lanes(view: TableView) -> RenderableType:
-    """Red left, zero in the middle, black right, newest on top, so that a run of one colour reads as a line."""
-    grid = Table.grid(expand=True, padding=0)
-    grid.add_column(width=5, justify="right", style="bright_black", no_wrap=True)
-    for _ in range(3):
-        grid.add_column(ratio=1, justify="center", no_wrap=True)
-    for index, spin in enumerate(reversed(view.spins)):
-        grid.add_row(*_lane(spin, newest=index == 0))
-    return Panel(grid, title=f"last {SPINS}", box=box.ROUNDED, border_style="bright_black")
+def _nothing(_view: TableView, _width: int) -> None:
+    """No place beside it is needed."""
 
 
-def _lane(spin: Spin, newest: bool) -> list[Text]:
-    cells = [Text() for _ in range(3)]
-    if spin.kind == "void":
-        cells[1] = Text("null", style="yellow")
-    elif spin.kind == "unresolved":
-        cells[1] = Text(f"{spin.number or ''}?", style="bold black on yellow")
-    else:
-        colour = spin.colour or "black"
-        mark = "*" if spin.corrected else ""
-        style = FACE[colour] if newest else LANE[colour]
-        cells[("red", "green", "black").index(colour)] = Text(f" {spin.number}{mark} ", style=style)
-    return [Text(f"{spin.round} "), *cells]
+ROULETTE = Family(roulette_screen.body, roulette_screen.side)
+FAMILIES = {
+    "roulette-french": ROULETTE,
+    "roulette-american": ROULETTE,
+    "punto-banca": Family(card_screen.body, card_screen.side, CARD_PHASES),
+}
+PLAIN = Family(_plain, _nothing)
 
 
 def _notes(view: TableView) -> RenderableType:

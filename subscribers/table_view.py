@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from subscribers.card_events import Cards
+
 Fields = dict[str, Any]
 Colour = Literal["red", "black", "green"]
 SPINS = 15
@@ -76,6 +78,7 @@ class TableView:
         self.spins: deque[Spin] = deque(maxlen=SPINS)
         self.notes: deque[Note] = deque(maxlen=NOTES)
         self.alerts: dict[str, Fields] = {}
+        self.cards = Cards()
         self.results = 0
         self.missed = 0
         self._seen: dict[str, int] = {}
@@ -104,6 +107,7 @@ class TableView:
         handle = _EVENTS.get(str(fields.get("type")))
         if handle is not None:
             handle(self, fields)
+        self.cards.event(fields)
         return True
 
     def retained(self, leaf: str, body: Fields | None) -> None:
@@ -155,8 +159,10 @@ class TableView:
         shown = state.get("shown") or {}
         self.session = shown.get("session") or self.session
         self.round = shown.get("round") or self.round
+        self.cards.state(shown, joining=not self._seen)
         phase = shown.get("phase")
-        if phase and (phase in ("closed", "decision") or not self._seen):  # else the events know it better: a result, a null spin
+        known = bool(self._seen) and self.phase != "decision"  # then the events know it better: a result, a null spin
+        if phase and (phase in ("closed", "decision") or not known):
             self.phase = str(phase)
             self.calls = () if phase == "closed" else self.calls
 
@@ -165,6 +171,7 @@ class TableView:
         known = {spin.round: spin for spin in self.spins}
         noted = {note.round for note in self.notes}
         self.spins.clear()
+        self.cards.history(history.get("results", []))
         for fields in history.get("results", []):
             spin = _from_history(fields)
             earlier = known.get(spin.round)
@@ -203,6 +210,8 @@ def _chances(fields: Fields) -> tuple[str, ...]:
 
 
 def _result(view: TableView, fields: Fields, corrected: bool = False) -> None:
+    if "number" not in fields:  # what the cards have made is with the cards
+        return
     view.put(
         Spin(
             round=fields.get("round", 0),
@@ -223,7 +232,8 @@ def _round_result(view: TableView, fields: Fields) -> None:
 
 def _corrected(view: TableView, fields: Fields) -> None:
     _result(view, fields, corrected=True)
-    view.note(fields, f"{fields.get('was')} corrected to {fields.get('number')} by {fields.get('by')}")
+    right = fields.get("number", fields.get("winner") or "tie")
+    view.note(fields, f"{fields.get('was')} corrected to {right} by {fields.get('by')}")
 
 
 def _void(view: TableView, fields: Fields) -> None:
@@ -258,11 +268,25 @@ def _cleared(view: TableView, fields: Fields) -> None:
     view.alerts.pop(str(fields.get("alert")), None)
 
 
+def _cards(view: TableView, fields: Fields) -> None:
+    """Cards come, or a hand is spoken of: what was called for it, or what was called before."""
+    if fields.get("to") != "burn":
+        calls = view.calls
+        view.enter("dealing", fields)
+        view.calls = view.calls or calls
+
+
 _EVENTS: dict[str, Callable[[TableView, Fields], None]] = {
     "session.opened": _session_opened,
     "session.closed": _session_closed,
     "round.opened": lambda view, fields: view.enter("bets_open", fields),
     "bets.closed": lambda view, fields: view.enter("bets_closed", fields),
+    "shoe.started": lambda view, fields: view.enter("burning", fields),
+    "cards.burned": lambda view, fields: view.enter("waiting", fields),
+    "card.dealt": _cards,
+    "card.turned": _cards,
+    "hand.decided": _cards,
+    "shoe.ended": lambda view, fields: view.enter("shoe_over", fields),
     "round.result": _round_result,
     "round.void": _void,
     "round.unresolved": _unresolved,

@@ -52,13 +52,19 @@ def test_two_rounds_as_json_lines(tmp_path: Path) -> None:
     assert done.stderr.decode() == ""
     assert done.returncode == 0
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert events[0]["type"] in ("session.opened", "device.state", "alert.raised")
-    assert sum(event["type"] == "session.opened" for event in events) == 1
-    assert sum(event["type"] == "round.result" for event in events) == 2
-    assert events[-1]["type"] == "round.result"
     assert all(event["simulated"] for event in events)
-    assert [event["seq"] for event in events] == list(range(events[0]["seq"], events[-1]["seq"] + 1))
-    assert "<svg" in (tmp_path / "demo.svg").read_text()
+    assert (events[-1]["table"], events[-1]["type"]) == ("ruleta-1", "round.result")
+    for table in ("ruleta-1", "punto-1"):
+        own = [event for event in events if event["table"] == table]
+        assert own[0]["type"] in ("session.opened", "device.state", "alert.raised")
+        assert sum(event["type"] == "session.opened" for event in own) == 1
+        assert [event["seq"] for event in own] == list(range(own[0]["seq"], own[-1]["seq"] + 1))
+    assert sum(event["type"] == "round.result" for event in events if event["table"] == "ruleta-1") == 2
+    cards = {event["type"] for event in events if event["table"] == "punto-1"}
+    assert {"shoe.started", "cards.burned", "card.dealt"} <= cards
+    picture = (tmp_path / "demo.svg").read_text()
+    assert "<svg" in picture
+    assert "PLAYER" in picture
     assert left_behind(tmp_path) == []
 
 
@@ -69,6 +75,7 @@ def test_the_session_of_an_earlier_demo_goes_on(tmp_path: Path) -> None:
         assert (done.stderr.decode(), done.returncode) == ("", 0)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert not [event for event in events if event["type"] == "session.opened"]
+    assert "shoe.started" in [event["type"] for event in events if event["table"] == "punto-1"]
     assert events[-1]["round"] > 1
 
 
@@ -98,9 +105,9 @@ def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("name", ["daemon", "simulator"])
+@pytest.mark.parametrize("name", ["daemon", "wheel", "shoe"])
 def test_a_program_that_dies_ends_the_demo_with_an_error(demo: subprocess.Popen[bytes], tmp_path: Path, name: str) -> None:
-    module = {"daemon": b"controller.cli\0run", "simulator": b"simulators"}[name]
+    module = b"controller.cli\0run" if name == "daemon" else b"simulators\0" + name.encode()
     pid = until(f"the {name}", lambda: _pid(tmp_path, module))
     os.kill(pid, signal.SIGKILL)
     _, errors = demo.communicate(timeout=PATIENCE)

@@ -127,7 +127,7 @@ def test_large_digits(text: str) -> None:
 
 def test_a_screenshot_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
     display = Display("ruleta-1")
-    screenshot(display, tmp_path / "demo.svg")
+    screenshot([display], tmp_path / "demo.svg")
     svg = (tmp_path / "demo.svg").read_text()
     assert svg.startswith("<svg")
     assert "@font-face" not in svg

@@ -1,0 +1,173 @@
+"""What a subscriber knows of the cards at a table: a fold over the events of card games, without clock and without I/O.
+
+A card that lies face down is ``None``: nobody tells it before it is turned.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+
+Fields = dict[str, Any]
+Kind = Literal["result", "void", "unresolved"]
+KEPT = 120
+"""Rounds that are kept of one shoe: more than six decks give."""
+
+CARD_PHASES = {
+    "waiting": "waiting for cards",
+    "no_shoe": "no shoe at the table",
+    "burning": "cards are burned",
+    "dealing": "cards",
+    "shoe_over": "the shoe is over",
+    "void": "null round",
+}
+"""The phases that only card games have, or call by another name."""
+
+
+class Bead(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of one round. ``winner`` of a result: a hand, or ``tie``. ``marks``: what else wins or loses bets."""
+
+    round: int
+    kind: Kind = "result"
+    winner: str = ""
+    marks: tuple[str, ...] = ()
+    corrected: bool = False
+
+
+class Cards:
+    """The cards of one table. ``hands``: of the round in hand, or of the last; ``outcome``: its bead, as soon as it has one.
+
+    ``expected``: whose card is the next. ``shown``: the card that says how many are ``burned``.
+    ``beads``: the rounds of this shoe.
+    """
+
+    def __init__(self) -> None:
+        self.hands: dict[str, list[str | None]] = {}
+        self.outcome: Bead | None = None
+        self.expected: str | None = None
+        self.burned = 0
+        self.shown: str | None = None
+        self.shoe: Fields = {}
+        self.beads: deque[Bead] = deque(maxlen=KEPT)
+        self.round = 0
+        self._since = 0
+
+    def event(self, fields: Fields) -> None:
+        """Take one event."""
+        self.round = fields.get("round") or self.round
+        handle = _EVENTS.get(str(fields.get("type")))
+        if handle is not None:
+            handle(self, fields)
+
+    def state(self, shown: Fields, joining: bool) -> None:
+        """Take the retained state: counts of the shoe, and the hands where no event has told them."""
+        self.shoe = shown.get("shoe") or {}
+        self.round = shown.get("round") or self.round
+        if joining:
+            self.hands = {str(who): list(cards) for who, cards in (shown.get("hands") or {}).items() if isinstance(cards, list)}
+            self.expected = shown.get("expected")
+
+    def history(self, results: list[Fields]) -> None:
+        """Take the latest rounds: they settle what was missed. Those of an earlier shoe are known to be over."""
+        known = {bead.round: bead for bead in self.beads}
+        known |= {bead.round: bead for bead in map(_bead, results) if bead.round > self._since}
+        self.beads = deque((known[number] for number in sorted(known)), maxlen=KEPT)
+
+    def deal(self, to: str, index: int, card: str | None) -> None:
+        """A card lies with a hand, or is turned there."""
+        hand = self.hands.setdefault(to, [])
+        hand += [None] * (index - len(hand))
+        hand[max(0, index - 1)] = card
+
+    def take_back(self, to: str | None) -> None:
+        """The last card of a hand lies there no longer."""
+        if to is not None and self.hands.get(to):
+            self.hands[to].pop()
+
+    def put(self, bead: Bead) -> None:
+        """The outcome of a round, in the place of an earlier one of the same round."""
+        others = [each for each in self.beads if each.round != bead.round]
+        self.beads = deque(sorted((*others, bead), key=lambda each: each.round), maxlen=KEPT)
+        if bead.round == self.round:
+            self.outcome, self.expected = bead, None
+
+    def clear(self) -> None:
+        """Nothing lies on the table, and no round of this shoe was played."""
+        self.hands, self.outcome, self.expected = {}, None, None
+        self.burned, self.shown = 0, None
+        self.beads.clear()
+        self._since = self.round
+
+
+def _bead(fields: Fields, kind: Kind | None = None) -> Bead:
+    marks = fields.get("marks") or ()
+    return Bead(
+        round=fields.get("round", 0),
+        kind=kind or fields.get("kind", "result"),
+        winner=str(fields.get("winner") or "tie"),
+        marks=tuple(map(str, marks)),
+        corrected=bool(fields.get("corrected")),
+    )
+
+
+def _opened(cards: Cards, _fields: Fields) -> None:
+    cards.hands, cards.outcome = {}, None
+
+
+def _dealt(cards: Cards, fields: Fields) -> None:
+    to, card = str(fields.get("to")), fields.get("card")
+    if to == "burn":
+        cards.shown = card
+        return
+    cards.take_back(fields.get("was"))
+    cards.deal(to, int(fields.get("index", 1)), card)
+
+
+def _turned(cards: Cards, fields: Fields) -> None:
+    if fields.get("to") == "burn":
+        cards.shown = fields.get("card")
+    else:
+        cards.deal(str(fields.get("to")), int(fields.get("index", 1)), fields.get("card"))
+
+
+def _burned(cards: Cards, fields: Fields) -> None:
+    cards.burned, cards.shown = fields.get("count", 0), fields.get("shown")
+
+
+def _expected(cards: Cards, fields: Fields) -> None:
+    cards.expected = fields.get("to")
+
+
+def _result(cards: Cards, fields: Fields) -> None:
+    hands = fields.get("hands") or ()
+    if hands:
+        cards.hands = {str(hand.get("who")): list(hand.get("cards") or ()) for hand in hands}
+    cards.put(_bead(fields, "result"))
+
+
+def _corrected(cards: Cards, fields: Fields) -> None:
+    cards.put(_bead({**fields, "corrected": True}, "result"))
+
+
+def _session(cards: Cards, _fields: Fields) -> None:
+    cards.round = 0
+    cards.clear()
+
+
+_EVENTS: dict[str, Callable[[Cards, Fields], None]] = {
+    "session.opened": _session,
+    "shoe.started": lambda cards, _: cards.clear(),
+    "cards.burned": _burned,
+    "round.opened": _opened,
+    "card.dealt": _dealt,
+    "card.turned": _turned,
+    "card.removed": lambda cards, fields: cards.take_back(fields.get("to")),
+    "card.expected": _expected,
+    "round.result": _result,
+    "round.void": lambda cards, fields: cards.put(_bead(fields, "void")),
+    "round.unresolved": lambda cards, fields: cards.put(_bead(fields, "unresolved")),
+    "result.corrected": _corrected,
+}

@@ -1,0 +1,150 @@
+"""The picture of a table of punto y banca: both hands, who has won, the bead plate and what is left in the shoe."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rich import box
+from rich.align import Align
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from subscribers.card_events import Bead, Cards
+from subscribers.table_view import TableView
+
+ROWS = 6
+"""Of the bead plate: rounds go down, then to the right."""
+CELL = 3
+"""Columns of a bead: a pair of the bank, the letter, a pair of the player."""
+HANDS = ("player", "banker")
+SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
+RED, BLACK, BACK = "bold #c00020 on #f4f4f0", "bold #101010 on #f4f4f0", "#93a4dd on #27336b"
+COLOURS = {"player": "#2f6fdd", "banker": "#c21f36", "tie": "#1f8a4c"}
+LETTERS = {"player": "P", "banker": "B", "tie": "T"}
+MARKS = {"pair_player": "player pair", "pair_banker": "banker pair", "banker_six": "bank wins with 6"}
+DREW = 3
+"""Cards that a hand has at most."""
+
+
+def body(view: TableView) -> list[RenderableType]:
+    """Both hands, and what they come to."""
+    cards = view.cards
+    rows: list[RenderableType] = []
+    for who in HANDS:
+        rows += [Align.center(_hand(cards, who)), Text()]
+    return [*rows, Align.center(_verdict(cards)), Align.center(_marks(cards))]
+
+
+def _hand(cards: Cards, who: str) -> Text:
+    """Three lines: the name and the points of the hand at the left of its cards."""
+    own = cards.hands.get(who, [])
+    won = cards.outcome is not None and cards.outcome.kind == "result" and cards.outcome.winner == who
+    total = "" if not own else "-" if None in own else str(points(own))
+    name = f"bold {'white on ' if won else ''}{COLOURS[who]}"
+    labels = ((f"{who.upper():<8}", name), (f"{total:>4}    ", "bold"), (" " * 8, ""))
+    slots: list[tuple[tuple[str, str, str], str]] = [_face(card) for card in own[:DREW]]
+    if cards.expected == who and len(slots) < DREW:
+        slots.append((("┌╌╌╌┐", "╎   ╎", "└╌╌╌┘"), "bright_black"))
+    slots += [(("     ",) * 3, "")] * (DREW - len(slots))
+    lines = []
+    for row, label in enumerate(labels):
+        line = Text.assemble(label)
+        for face, style in slots:
+            line.append(" ").append(face[row], style=style)
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def _face(card: str | None) -> tuple[tuple[str, str, str], str]:
+    if card is None:
+        return ("▒▒▒▒▒",) * 3, BACK
+    name = short(card)
+    return (f"{name:<5}", "     ", f"{name:>5}"), RED if card[-1] in "dh" else BLACK
+
+
+def short(card: str) -> str:
+    """A card as it is written on a table: ``10♥``."""
+    return card[:-1].replace("T", "10") + SUITS.get(card[-1:], "?")
+
+
+def points(hand: list[str | None]) -> int:
+    """The units of the sum; ten and pictures count nothing, what is not known neither."""
+    return sum("0A23456789".find(card[0]) for card in hand if card is not None and card[0] in "A23456789") % 10
+
+
+def _verdict(cards: Cards) -> Text:
+    outcome = cards.outcome
+    if outcome is None:
+        burn = [f"burn card {short(cards.shown)}"] if cards.shown else []
+        burn += [f"{cards.burned} burned"] if cards.burned else []
+        nearest = [f"next card: {cards.expected}"] if cards.expected in HANDS else [] if cards.hands else burn
+        return Text(", ".join(nearest) or " ", style="dim")
+    if outcome.kind != "result":
+        return Text(outcome.kind.replace("void", "null"), style="bold black on yellow")
+    corrected = " (corrected)" if outcome.corrected else ""
+    order = sorted(HANDS, key=lambda who: who != outcome.winner)
+    totals = " - ".join(str(points(cards.hands[who])) for who in order if cards.hands.get(who))
+    name = outcome.winner.upper() if outcome.winner == "tie" else f"{outcome.winner.upper()} WINS"
+    return Text(f" {name} {totals}{corrected} ", style=f"bold white on {COLOURS.get(outcome.winner, '#444444')}")
+
+
+def _marks(cards: Cards) -> Text:
+    marks = cards.outcome.marks if cards.outcome else ()
+    return Text(" · ".join(MARKS.get(mark, mark.replace("_", " ")) for mark in marks if mark != "tie") or " ", style="bold")
+
+
+def side(view: TableView, width: int) -> RenderableType:
+    """The bead plate, the counts of this shoe, and the shoe itself."""
+    beads = list(view.cards.beads)
+    columns = (width - 4) // CELL
+    lines = [*_plate(beads, columns), Text(), *_counts(beads), Text(), *_shoe(view.cards)]
+    title = f"bead plate · {len(beads)}" if beads else "bead plate"
+    return Panel(Group(*lines), title=title, box=box.ROUNDED, border_style="bright_black", padding=(0, 1))
+
+
+def _plate(beads: list[Bead], columns: int) -> list[Text]:
+    first = max(0, -(-len(beads) // ROWS) - columns) * ROWS
+    lines = []
+    for row in range(ROWS):
+        line = Text(no_wrap=True)
+        for index in range(first + row, first + columns * ROWS, ROWS):
+            line.append_text(_cell(beads[index]) if index < len(beads) else Text(" · ", style="bright_black"))
+        lines.append(line)
+    return lines
+
+
+def _cell(bead: Bead) -> Text:
+    """White letter on the winner's colour; a natural is underlined; pairs are dots, the bank's left, the player's right."""
+    if bead.kind != "result":
+        return Text(" ? " if bead.kind == "unresolved" else " × ", style="bold black on yellow")
+    ground = f" on {COLOURS.get(bead.winner, '#444444')}"
+    letter = "*" if bead.corrected else LETTERS.get(bead.winner, bead.winner[:1].upper())
+    return Text.assemble(
+        ("•" if "pair_banker" in bead.marks else " ", f"#ffd0d0{ground}"),
+        (letter, f"bold white{' underline' if 'natural' in bead.marks else ''}{ground}"),
+        ("•" if "pair_player" in bead.marks else " ", f"#d0e0ff{ground}"),
+    )
+
+
+def _counts(beads: list[Bead]) -> list[Text]:
+    won = Counter(bead.winner for bead in beads if bead.kind == "result")
+    marks = Counter(mark for bead in beads for mark in bead.marks)
+    line = Text()
+    for winner, letter in LETTERS.items():
+        line.append(f"{letter} {won[winner]}   ", style=f"bold {COLOURS[winner]}")
+    pairs = marks["pair_player"] + marks["pair_banker"]
+    return [line, Text(f"naturals {marks['natural']}  pairs {pairs}", style="dim")]
+
+
+def _shoe(cards: Cards) -> list[Text]:
+    shoe = cards.shoe
+    if not shoe:
+        return [Text("no shoe", style="dim")]
+    left = "not counted" if shoe.get("left") is None else f"{shoe['left']} left"
+    unread = f", {shoe['unread']} unread" if shoe.get("unread") else ""
+    return [
+        Text(f"shoe {shoe.get('number')}, {shoe.get('decks')} decks", style="bold"),
+        Text(f"{shoe.get('drawn')} drawn{unread}, {left}"),
+        Text("the cut card has come", style="bold yellow") if shoe.get("cut") else Text("before the cut card", style="dim"),
+    ]
