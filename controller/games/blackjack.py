@@ -54,6 +54,7 @@ from controller.games.blackjack_settings import BlackjackSettings, faults
 from controller.games.blackjack_state import Deal, Entry, State
 from controller.games.blackjack_turn import Turn, asks, seat_in_turn
 from controller.games.game import Rejected
+from controller.games.roles import allow
 from controller.rulebook_blackjack import Blackjack
 from devices.readings import (
     AnyReading,
@@ -114,7 +115,7 @@ class BlackjackGame:
         """Take one input."""
         turn = Turn(self.rules, state)
         if isinstance(given, Command):
-            commands.allow(turn, given)
+            allow(given, commands.MAY, self.book.void_by)
         take = TAKE.get(type(given))
         if take is not None:
             take(turn, given)

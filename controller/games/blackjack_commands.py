@@ -6,7 +6,6 @@ What hands do and what a person decides about a card is in ``blackjack_decisions
 from __future__ import annotations
 
 from controller.commands import (
-    AnyCommand,
     BetsClose,
     BetsOpen,
     BoxesSet,
@@ -32,10 +31,9 @@ from controller.games import shoe
 from controller.games.blackjack_state import Deal, Limit, Seat
 from controller.games.blackjack_turn import Turn
 from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum, allow_opening
 from controller.law import Law
 
-IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
-AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
 MAY: dict[type[Command], tuple[Role, ...]] = {
     SessionOpen: IN_CHARGE,
     SessionClose: IN_CHARGE,
@@ -48,25 +46,13 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 """Which roles may say what. Who may call a round null is in the rulebook."""
 
 
-def allow(turn: Turn, given: AnyCommand) -> None:
-    """Reject a command from a role that may not give it."""
-    may = turn.book.void_by if isinstance(given, RoundVoid) else MAY.get(type(given))
-    if may is None:
-        raise Rejected(f"this game takes no {type(given).__struct_config__.tag}")
-    if given.role not in may:
-        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(may)}")
-
-
 # Sessions
 
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
     state = turn.state
-    if state.open:
-        raise Rejected(f"session {state.session} is open already")
-    if given.minimum is not None:
-        _positive(given.minimum)
+    allow_opening(given, state.session, is_open=state.open)
     turn.change(
         session=state.session + 1,
         open=True,
@@ -254,7 +240,7 @@ def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
     """A new minimum, after what the decree wants announced: the last rounds at the old one, or its last shoe."""
     session(turn)
     state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
-    _positive(given.minimum)
+    allow_minimum(given.minimum)
     if allowed == "none":
         raise Rejected(f"the minimum of an open table may not change: {turn.book.article}")
     if state.limit is not None:
@@ -302,8 +288,3 @@ def _no_round(turn: Turn) -> None:
         raise Rejected(f"round {deal.round} is in hand")
     else:
         turn.conclude_unkeyed()
-
-
-def _positive(minimum: int) -> None:
-    if minimum <= 0:
-        raise Rejected(f"a minimum of {minimum} is none: it is above 0, in minor units")

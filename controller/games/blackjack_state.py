@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.events import Frame, Hand
+from controller.games.moves import Remembered
 from controller.games.shoe import Past, Shoe
 
 REMEMBERED = 20
@@ -94,7 +95,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     left: int | None = None
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A table of black jack between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, which nobody sees. ``held``: cards that wait
@@ -102,13 +103,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     heard now. ``asked``, ``expected``: what was last said of it.
     """
 
-    session: int = 0
-    open: bool = False
-    minimum: int | None = None
-    currency: str | None = None
     limit: Limit | None = None
     last_rounds: int | None = None
-    round: int = 0
     past: Past = ()
     shoe: Shoe | None = None
     burn: int = 0
@@ -118,7 +114,6 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     silent: bool = False
     asked: str | None = None
     expected: str | None = None
-    alerts: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()
 
     def with_entry(self, entry: Entry) -> State:

@@ -11,9 +11,6 @@ from msgspec.structs import replace
 
 from controller.commands import Command, VoidReason
 from controller.events import (
-    AlertCleared,
-    AlertRaised,
-    AnyEvent,
     BetsClosed,
     CardDealt,
     CardExpected,
@@ -34,28 +31,20 @@ from controller.games import blackjack_course as course
 from controller.games import shoe
 from controller.games.blackjack_course import BURN, DEALER, TABLE, Rules, keys
 from controller.games.blackjack_hands import dealer_hands, points
+from controller.games.blackjack_settings import BlackjackSettings
 from controller.games.blackjack_state import Deal, Entry, Held, Seat, State
+from controller.games.moves import Moves
 from controller.law import Law
+from controller.rulebook_blackjack import Blackjack
 from devices.readings import Reading
 
 
-class Turn:
-    """The state as it becomes, and the events said on the way."""
+class Turn(Moves[Blackjack, BlackjackSettings, State]):
+    """One step of a table of black jack."""
 
     def __init__(self, rules: Rules, state: State) -> None:
+        super().__init__(rules.book, rules.settings, state)
         self.rules = rules
-        self.book = rules.book
-        self.settings = rules.settings
-        self.state = state
-        self.events: list[AnyEvent] = []
-
-    def say(self, event: AnyEvent) -> None:
-        """Add an event; it belongs to the session."""
-        self.events.append(replace(event, session=self.state.session))
-
-    def change(self, **fields: Any) -> None:
-        """Change the state."""
-        self.state = replace(self.state, **fields)
 
     def change_deal(self, **fields: Any) -> None:
         """Change the round in hand."""
@@ -269,15 +258,10 @@ class Turn:
 
     def alert(self, what: str, given: Reading | Command, *, active: bool, detail: str | None = None) -> None:
         """Raise an alert, once until it is cleared; or clear it."""
-        said = what in self.state.alerts
-        if active == said:
-            return
-        others = tuple(alert for alert in self.state.alerts if alert != what)
-        self.change(alerts=(*others, what) if active else others)
         if active:
-            self.say(AlertRaised(alert=what, what=what, device=getattr(given, "device", None) or None, detail=detail))
+            self.raise_alert(what, given if isinstance(given, Reading) else None, detail)
         else:
-            self.say(AlertCleared(alert=what))
+            self.clear_alert(what)
 
 
 # What a table waits for
