@@ -45,11 +45,6 @@ class Display:
         self.heard = time.monotonic()
 
     @property
-    def linked(self) -> bool:
-        """Whether we are subscribed now."""
-        return self._linked.up
-
-    @property
     def done(self) -> bool:
         """All rounds that were asked for have been seen."""
         return self._rounds is not None and self.view.results >= self._rounds
@@ -93,7 +88,7 @@ class Display:
 async def watch(displays: list[Display], arguments: argparse.Namespace, stop: asyncio.Event) -> None:
     """Show or print until all rounds are seen, or until we are told to stop."""
     drawing = sys.stdout.isatty() and not arguments.json
-    reading = asyncio.create_task(_read_all(displays, arguments, printing=not drawing))
+    reading = asyncio.create_task(_read(displays, arguments, printing=not drawing))
     stopping = asyncio.create_task(stop.wait())
     showing = [asyncio.create_task(_draw(displays))] if drawing else []
     await asyncio.wait({reading, stopping, *showing}, return_when=asyncio.FIRST_COMPLETED)
@@ -106,30 +101,20 @@ async def watch(displays: list[Display], arguments: argparse.Namespace, stop: as
             raise end
 
 
-async def _read_all(displays: list[Display], arguments: argparse.Namespace, printing: bool) -> None:
-    """Each table has a connection of its own. Over when one of them has seen all its rounds."""
-    reading = [asyncio.create_task(_read(display, displays, arguments, printing)) for display in displays]
-    try:
-        done, _ = await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
-    finally:
-        for task in reading:
-            task.cancel()
-        await asyncio.gather(*reading, return_exceptions=True)
-
-
-async def _read(display: Display, displays: list[Display], arguments: argparse.Namespace, printing: bool) -> None:
+async def _read(displays: list[Display], arguments: argparse.Namespace, printing: bool) -> None:
     topics = Topics(arguments.site, arguments.simulated)
-    async with contextlib.aclosing(table_feed(arguments.broker, topics, display.view.table)) as feed:
+    async with contextlib.aclosing(table_feed(arguments.broker, topics, arguments.table)) as feed:
         async for message in feed:
-            event = display.take(message)
-            if isinstance(message, Linked) and arguments.ready and all(each.linked for each in displays):
+            if isinstance(message, Linked) and message.up and arguments.ready:
                 _touch(arguments.ready)
-            if event is not None and printing:
-                sys.stdout.write(msgspec.json.format(event, indent=-1).decode("utf-8") + "\n")
-                sys.stdout.flush()
-            if display.done:
+            for display in displays:
+                if isinstance(message, Said) and message.table not in (None, display.view.table):
+                    continue
+                event = display.take(message)
+                if event is not None and printing:
+                    sys.stdout.write(msgspec.json.format(event, indent=-1).decode("utf-8") + "\n")
+                    sys.stdout.flush()
+            if any(display.done for display in displays):
                 return
 
 

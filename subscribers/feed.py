@@ -1,9 +1,9 @@
-"""The messages of one table from a broker, through any number of reconnects."""
+"""The messages of some tables from a broker, over one connection and through any number of reconnects."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from urllib.parse import urlsplit
 
 import aiomqtt
@@ -16,10 +16,11 @@ AGAIN = 0.5
 
 
 class Said(msgspec.Struct, frozen=True):
-    """Something came from the broker: ``what`` is the leaf of the table's topic, or ``node/<node>/<leaf>``."""
+    """Something came from the broker: ``what`` is the leaf of the ``table``'s topic, or ``node/<node>/<leaf>`` for all tables."""
 
     what: str
     body: bytes
+    table: str | None = None
 
 
 class Linked(msgspec.Struct, frozen=True):
@@ -39,11 +40,11 @@ def check_broker(url: str) -> str | None:
     return None if fine else f"{url}: not of the form mqtt://host:port"
 
 
-async def table_feed(broker: str, topics: Topics, table: str) -> AsyncGenerator[Said | Linked, None]:
+async def table_feed(broker: str, topics: Topics, tables: Sequence[str]) -> AsyncGenerator[Said | Linked, None]:
     """Never ends. After each :class:`Linked` the retained topics come first."""
     address = urlsplit(broker)
-    of_table = topics.table(table, "")
-    wanted = [(topics.table(table, leaf), 1) for leaf in ("info", "state", "result", "history", "alert/+", "event")]
+    leaves = ("info", "state", "result", "history", "alert/+", "event")
+    wanted = [(topics.table(table, leaf), 1) for table in tables for leaf in leaves]
     wanted += [(topics.node("+", leaf), 1) for leaf in ("status", "health")]
     root = topics.root + "/"
     while True:
@@ -55,12 +56,10 @@ async def table_feed(broker: str, topics: Topics, table: str) -> AsyncGenerator[
                 await client.subscribe(wanted)
                 yield Linked(up=True)
                 async for message in client.messages:
-                    topic = str(message.topic)
                     body = message.payload if isinstance(message.payload, bytes) else b""
-                    if topic.startswith(of_table):
-                        yield Said(topic.removeprefix(of_table), body)
-                    else:
-                        yield Said(topic.removeprefix(root), body)
+                    what = str(message.topic).removeprefix(root)
+                    table, _, leaf = what.partition("/")
+                    yield Said(leaf, body, table) if table in tables else Said(what, body)
         except aiomqtt.MqttError as error:
             yield Linked(up=False, reason=str(error))
         await asyncio.sleep(AGAIN)
