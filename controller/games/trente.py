@@ -22,6 +22,7 @@ from controller.commands import (
     CardDecide,
     Command,
     LastRoundsAnnounce,
+    ResultCorrect,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -73,6 +74,7 @@ TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
     CardDecide: commands.decide,
     RoundVoid: commands.void,
     RoundConfirm: commands.confirm,
+    ResultCorrect: commands.correct,
     LastRoundsAnnounce: commands.announce_last_rounds,
 }
 """Who takes which input. A reading that is not here does not concern the game; a command is refused."""
@@ -160,7 +162,7 @@ def _line(entry: Entry) -> dict[str, Any]:
     line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
     if entry.kind == "result":
         made = {hand.who: hand.points for hand in entry.hands}
-        line |= {"winner": entry.winner or "tie", "points": made, "marks": list(entry.marks)}
+        line |= {"winner": entry.winner or "tie", "points": made, "marks": list(entry.marks), "corrected": entry.corrected}
     if entry.kind == "void":
         line |= {"reason": entry.reason, "article": entry.article}
     return line

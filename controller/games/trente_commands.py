@@ -13,6 +13,7 @@ from controller.commands import (
     CardDecide,
     Command,
     LastRoundsAnnounce,
+    ResultCorrect,
     Role,
     RoundConfirm,
     RoundVoid,
@@ -21,11 +22,11 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import CardDealt, CardRemoved, LastRounds, SessionClosed, SessionOpened
+from controller.events import CardDealt, CardRemoved, LastRounds, ResultCorrected, SessionClosed, SessionOpened
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.game import Rejected
-from controller.games.trente_readings import cut, follow_all, ready
+from controller.games.trente_readings import cut, follow_all, lose_place, ready
 from controller.games.trente_rows import ROWS, is_coup, next_row, rows, winner
 from controller.games.trente_state import Card, Coup, Entry, Waiting
 from controller.games.trente_turn import Turn, frame_of
@@ -41,6 +42,7 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
     BetsClose: AT_THE_TABLE,
     CardDecide: IN_CHARGE,
     RoundConfirm: IN_CHARGE,
+    ResultCorrect: IN_CHARGE,
     LastRoundsAnnounce: AT_THE_TABLE,
 }
 """Which roles may say what. Who may call a round null is in the rulebook."""
@@ -75,6 +77,7 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
         last=None,
         entries=(),
     )
+    turn.clear_alert("card_while_closed")
     turn.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
 
 
@@ -149,7 +152,7 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
         turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
     why: Literal["cut", "reset", "person"] = "cut" if now.cut_at is not None else "reset" if turn.state.reset else "person"
     turn.say(shoe.ended(now, why, left))
-    turn.change(shoe=None, tail=0, queue=(), carried=(), reset=False, adrift=False, unseen=False)
+    turn.change(shoe=None, tail=0, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
     turn.expect()
 
 
@@ -218,7 +221,29 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
         raise Rejected(f"the cards of round {of.round} are not all known: say the winner")
     by_cards = whole and given.winner in (None, winner(known) or "tie")
     turn.result(of.round, of.cards, f"{given.by} ({given.role})", None if by_cards else given.winner)
+    if isinstance(of, Coup):
+        turn.change(adrift=True)  # its last cards may still come
     turn.expect()
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:
+    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+    entry = turn.state.entry(given.round)
+    if entry is None:
+        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
+    if entry.kind != "result":
+        raise Rejected(f"round {given.round} has no result to correct")
+    was = entry.winner or "tie"
+    if given.winner not in (*ROWS, "tie"):
+        raise Rejected("say the winner: black, red or tie")
+    if given.winner == was:
+        raise Rejected(f"the winner of round {given.round} is {was} already")
+    row = next((row for row in ROWS if row == given.winner), None)
+    marks = ("tie",) if row is None else ()
+    turn.state = turn.state.with_entry(replace(entry, winner=row, hands=(), marks=marks, corrected=True))
+    turn.say(
+        ResultCorrected(round=entry.round, replaces=None, replaces_boot=None, winner=row, was=was, by=given.by, role=given.role)
+    )
 
 
 def decide(turn: Turn, given: CardDecide) -> None:
@@ -239,6 +264,9 @@ def decide(turn: Turn, given: CardDecide) -> None:
         follow_all(turn, state.queue[1:])
     else:
         raise Rejected("no card waits for a decision")
+    if turn.state.spilled and not turn.state.queue:
+        turn.change(spilled=False)
+        lose_place(turn)
     turn.expect()
 
 

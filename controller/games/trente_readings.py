@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from controller.commands import Command
 from controller.events import CardRemoved, RoundUnresolved, ShoeCut
 from controller.games import shoe
-from controller.games.trente_state import Card, Entry, Waiting
+from controller.games.trente_state import QUEUE, Card, Entry, Waiting
 from controller.games.trente_turn import Turn, frame_of
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset
 
@@ -27,7 +27,9 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         turn.change(shoe=counted)
     waiting = Waiting(given=given, trouble=None if trouble == "card_unread" else trouble)
     if not state.open:
-        turn.irregular("card_out_of_round")
+        if "card_while_closed" not in state.alerts:
+            turn.irregular("card_out_of_round")
+        turn.raise_alert("card_while_closed", given)
     elif state.shoe is None:
         if "shoe_missing" not in state.alerts:
             turn.irregular("shoe_missing", asks=("shoe.start",))
@@ -38,6 +40,8 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         _late(turn, given)
     elif state.reset:
         pass  # what is in the shoe is not known
+    elif len(state.queue) >= QUEUE:
+        turn.change(spilled=True)
     elif state.queue:
         turn.change(queue=(*state.queue, waiting))
     else:
@@ -127,7 +131,7 @@ def cut(turn: Turn, by: Command | None = None) -> None:
         turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
     if hand is not None:
         turn.void(hand, "cut_card", turn.book.void["cut_card"], by)
-    turn.change(queue=(), adrift=False, unseen=False)
+    turn.change(queue=(), spilled=False, adrift=False, unseen=False)
     turn.expect()
 
 
@@ -150,12 +154,20 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
         turn.change(silent=not isinstance(given, LinkUp))
     if state.shoe is not None and not isinstance(given, LinkUp):
         turn.change(shoe=shoe.lose_count(state.shoe))
-        by_shoe = turn.settings.rounds == "shoe"
-        if state.hand is not None and (state.hand.closed or by_shoe):
-            turn.change_hand(gap=True)
-        elif state.hand is None and by_shoe and state.shoe.cut_at is None:
-            turn.change(adrift=True, unseen=state.unseen or not state.adrift)
+        lose_place(turn)
     turn.expect()
+
+
+def lose_place(turn: Turn) -> None:
+    """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
+    state, hand = turn.state, turn.state.hand
+    by_shoe = turn.settings.rounds == "shoe"
+    if hand is not None and (hand.closed or by_shoe):
+        turn.change_hand(gap=True)
+        if not hand.gap:
+            turn.irregular("silence", asks=turn.state.asks)
+    elif hand is None and by_shoe and state.shoe is not None and state.shoe.cut_at is None:
+        turn.change(adrift=True, unseen=state.unseen or not state.adrift)
 
 
 def lost(turn: Turn, cards: tuple[Card, ...] = ()) -> None:

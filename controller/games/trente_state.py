@@ -13,6 +13,8 @@ from devices.readings import CardDrawn
 
 REMEMBERED = 60
 """Rounds whose outcome is remembered: more than a talla of six decks has."""
+QUEUE = 24
+"""Cards that wait for a person at most: two long coups. What comes after them is counted, and not followed."""
 SHOWN = 20
 """Rounds that the retained history shows."""
 
@@ -60,6 +62,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hands: tuple[Hand, ...] = ()
     marks: tuple[str, ...] = ()
     cards: tuple[Card, ...] = ()
+    corrected: bool = False
     reason: str | None = None
     article: str | None = None
 
@@ -68,7 +71,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A table of trente et quarante between two inputs.
 
     ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card. ``queue``: cards that wait for a
-    decision, ``carried``: cards decided to be the first of the next round. ``silent``: the device is not heard now.
+    decision, ``carried``: cards decided to be the first of the next round; ``spilled``: more came than can wait.
+    ``silent``: the device is not heard now.
     ``adrift``: cards go to no round until a person opens one; ``unseen``: one may have begun in a silence, at a table without
     keys. ``reset``: the shoe started afresh, and a person has not said what is in it. ``expected``: what was last said of the
     next card. ``last``: announced last hands that are left, from round ``last_since`` on.
@@ -85,6 +89,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hand: Coup | None = None
     queue: tuple[Waiting, ...] = ()
     carried: tuple[Waiting, ...] = ()
+    spilled: bool = False
     silent: bool = False
     adrift: bool = False
     unseen: bool = False

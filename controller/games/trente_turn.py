@@ -138,6 +138,8 @@ class Turn:
     def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The round is null: by the cut card, or by a person's word."""
         self.record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
+        if isinstance(of, Coup):
+            self.change(spilled=False)
         self.say(
             RoundVoid(
                 round=of.round,
@@ -156,7 +158,7 @@ class Turn:
         waiting = tuple(Card(card=each.given.card, frame=frame_of(each.given)) for each in self.state.queue)
         whole = not hand.unread and is_coup(hand.known) and not waiting and not late
         self.record(Entry(round=hand.round, kind="unresolved", cards=hand.cards + waiting + late))
-        self.change(adrift=not whole)
+        self.change(adrift=not whole, spilled=False)
         candidate: Row | Literal["tie"] | None = (winner(hand.known) or "tie") if whole else None
         frames = tuple(each.frame for each in hand.cards if each.frame is not None)
         self.say(RoundUnresolved(round=hand.round, why=why, candidate=candidate, frames=frames))

@@ -10,6 +10,7 @@ from controller.events import (
     CardExpected,
     CardRemoved,
     Irregularity,
+    ResultCorrected,
     RoundOpened,
     RoundResult,
     RoundUnresolved,
@@ -18,6 +19,7 @@ from controller.events import (
 from controller.games.cards import is_red
 from controller.games.game import Rejected
 from controller.games.trente_rows import is_coup, marks, next_row, points, rows, winner
+from controller.games.trente_state import QUEUE
 from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, REFAIT, TIE, Play, coups, of_kind, shuffled
 from tests.controller.test_rulebooks import of
 
@@ -130,7 +132,8 @@ def test_history_has_one_line_for_each_round() -> None:
     play.bets()
     play.say("round.void", reason="misdeal")
     first, second, third = play.game.history(play.state)
-    assert first == {"round": 1, "kind": "result", "winner": "black", "points": {"black": 32, "red": 37}, "marks": ["colour"]}
+    made = {"black": 32, "red": 37}
+    assert first == {"round": 1, "kind": "result", "winner": "black", "points": made, "marks": ["colour"], "corrected": False}
     assert second["winner"] == "tie"
     assert (third["kind"], third["reason"]) == ("void", "misdeal")
 
@@ -310,6 +313,27 @@ def test_what_cannot_be_followed_is_refused() -> None:
         play.say("shoe.end")
 
 
+def test_a_result_is_corrected_not_erased() -> None:
+    play = table()
+    play.coup(BLACK_WINS)
+    for fields, why in (
+        ({"round": 2, "winner": "red"}, "not among the rounds"),
+        ({"round": 1}, "say the winner"),
+        ({"round": 1, "winner": "black"}, "is black already"),
+    ):
+        with pytest.raises(Rejected, match=why):
+            play.say("result.correct", **fields)
+    [corrected] = of_kind(ResultCorrected, play.say("result.correct", round=1, winner="red"))
+    assert (corrected.winner, corrected.was) == ("red", "black")
+    [line] = play.game.history(play.state)
+    assert (line["winner"], line["marks"], line["corrected"]) == ("red", [], True)
+    assert play.game.show(play.state)["rows"] == {"black": [], "red": []}
+    play.bets()
+    play.say("round.void", reason="misdeal")
+    with pytest.raises(Rejected, match="no result to correct"):
+        play.say("result.correct", round=2, winner="red")
+
+
 # What a silence hides
 
 
@@ -317,8 +341,9 @@ def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:
     play = table()
     play.bets()
     play.cards("Ts Jd")
-    play.gap()
-    assert play.state.asks == ("round.confirm", "round.void")
+    [irregular] = of_kind(Irregularity, play.gap())
+    assert (irregular.what, irregular.asks) == ("silence", ("round.confirm", "round.void"))
+    assert of_kind(Irregularity, play.gap()) == []
     [unresolved] = of_kind(RoundUnresolved, play.cards("Qc"))
     assert (unresolved.why, unresolved.candidate) == ("silence", None)
     assert play.cards("2s Kd") == []
@@ -353,6 +378,43 @@ def test_a_decision_about_a_card_does_not_end_what_a_silence_may_have_hidden() -
     [unresolved] = of_kind(RoundUnresolved, said)
     assert unresolved.candidate is None
     assert of_kind(CardDealt, said) == []
+
+
+def test_a_round_confirmed_in_its_silence_leaves_what_may_still_come() -> None:
+    play = table()
+    play.bets()
+    play.cards("Ts Jd")
+    play.gap()
+    [result] = of_kind(RoundResult, play.say("round.confirm", winner="red"))
+    assert result.winner == "red"
+    assert play.cards("Qc 2s") == []
+    assert of_kind(RoundResult, play.coup(RED_WINS)) != []
+
+
+def test_more_cards_than_can_wait_are_counted_and_leave_the_round_to_a_person() -> None:
+    play = table()
+    play.bets()
+    play.cards("-")
+    play.cards(" ".join(shuffled(3)[:40]))
+    assert play.state.shoe is not None
+    assert (play.state.shoe.drawn, len(play.state.queue)) == (41, QUEUE)
+    play.say("card.decide", action="read", card="5c")
+    while "card.decide" in play.state.asks:
+        play.say("card.decide", action="remove")
+    assert not play.state.spilled
+    assert play.state.hand is None
+    assert play.state.asks == ()
+
+
+def test_at_a_table_without_keys_cards_that_could_not_wait_are_a_gap() -> None:
+    play = table(rounds="shoe")
+    play.cards("-")
+    play.cards(" ".join(shuffled(3)[:40]))
+    said = play.say("card.decide", action="read", card="5c")
+    assert of_kind(RoundResult, said) != []
+    assert play.state.hand is not None
+    assert [event.what for event in of_kind(Irregularity, said)] == ["silence"]
+    assert play.state.asks == ("round.confirm", "round.void")
 
 
 def test_at_a_table_without_keys_a_round_that_began_in_a_silence_is_counted() -> None:

@@ -82,6 +82,7 @@ SAID: list[Input] = [
     fixed("round.confirm", winner="black"),
     fixed("round.confirm", winner="tie", round=1),
     fixed("bets.close", role="technician"),
+    fixed("result.correct", round=1, winner="red"),
     fixed("hand.draw"),
 ]
 COUP: list[Input] = [fixed("bets.open"), fixed("bets.close"), *[drawn()] * 11, fixed("card.decide", action="remove")]

@@ -57,8 +57,10 @@ def test_cards_without_a_shoe(decree: str) -> None:
 
 def test_cards_at_a_closed_table_are_out_of_round() -> None:
     play = Play()
-    play.cards("Ts")
+    play.cards("Ts Jd")
     assert whats(play) == ["card_out_of_round"]
+    assert [event.alert for event in of_kind(AlertRaised, play.events)] == ["card_while_closed"]
+    assert [event.alert for event in of_kind(AlertCleared, play.open())] == ["card_while_closed"]
 
 
 # The cut card
