@@ -9,7 +9,18 @@ import contextlib
 import ipaddress
 import logging
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+
+class _Snapshots(dict[str, Any]):
+    """A dictionary that may change while somebody goes through it: what they see is how it was when they began."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(super().__iter__()))
+
+    def items(self) -> Any:
+        return tuple(super().items())
 
 
 class NotLoopback(ValueError):
@@ -47,6 +58,7 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
             plugins={"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
         )
     )
+    broker._subscriptions = _Snapshots()  # noqa: SLF001 - it awaits in its loops over them, and clients that come meanwhile end it
     try:
         await broker.start()
     except BrokerError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 
 import aiomqtt
@@ -38,3 +39,28 @@ async def test_a_port_in_use_is_a_plain_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(OSError, match="in use"):
         async with embedded_broker("127.0.0.1", other.getsockname()[1]):
             pass
+
+
+async def test_clients_that_come_while_others_subscribe() -> None:
+    topics = [f"{client}/{leaf}" for client in range(8) for leaf in range(5)]
+
+    async def come(port: int, number: int) -> set[str]:
+        own = {topic for topic in topics if topic.startswith(f"{number}/")}
+        missing = set(own)
+        async with aiomqtt.Client("127.0.0.1", port, protocol=aiomqtt.ProtocolVersion.V311) as client:
+            await client.subscribe([(topic, 1) for topic in sorted(own)])
+            async for message in client.messages:
+                missing.discard(message.topic.value)
+                if not missing:
+                    break
+        return own
+
+    async with embedded_broker("127.0.0.1", 0) as (host, port):
+        async with aiomqtt.Client(host, port, protocol=aiomqtt.ProtocolVersion.V311) as client:
+            for topic in topics:
+                await client.publish(topic, b"kept", qos=1, retain=True)
+        coming = []
+        for number in range(8):
+            coming.append(asyncio.create_task(come(port, number)))
+            await asyncio.sleep(0.003)  # each meets the one before it half-way
+        assert set().union(*await asyncio.gather(*coming)) == set(topics)
