@@ -6,14 +6,20 @@ from typing import get_args
 
 import pytest
 
-from controller.games import blackjack_settings, chemin_settings, punto_banca_settings, shoe
+from controller.games import blackjack_settings, chemin_settings, punto_banca_settings, shoe, trente_settings
 from controller.games.games import make_game
 from controller.games.roulette_settings import BREACHES, LAWS
 from devices.readings import WheelFaultName
 from tests import contract
 
 SECTIONS = contract.sections("vocabulary.md")
-SHOWN = {"roulette": "roulette-french", "punto y banca": "punto-banca", "chemin de fer": "chemin-de-fer", "blackjack": "blackjack"}
+SHOWN = {
+    "roulette": "roulette-french",
+    "punto y banca": "punto-banca",
+    "chemin de fer": "chemin-de-fer",
+    "trente et quarante": "trente-et-quarante",
+    "blackjack": "blackjack",
+}
 """The games whose topics ``state`` and ``history`` are described, by the name in the headings."""
 NAMED = (
     "irregularity",
@@ -21,6 +27,7 @@ NAMED = (
     "irregularity of punto y banca",
     "irregularity of black jack",
     "irregularity of chemin de fer",
+    "irregularity of trente et quarante",
     "alert",
 )
 """Lists of words that are in no type."""
@@ -98,6 +105,7 @@ def test_alerts_of_a_wheel_are_the_faults_that_no_policy_decides() -> None:
         ("irregularity of punto y banca", punto_banca_settings.LAWS[len(shoe.LAWS) :]),
         ("irregularity of black jack", (*blackjack_settings.LAWS[len(shoe.LAWS) :], "hands_too_few")),
         ("irregularity of chemin de fer", CHEMIN),
+        ("irregularity of trente et quarante", trente_settings.LAWS[len(shoe.LAWS) :]),
     ],
 )
 def test_irregularities_of_a_game_of_cards(heading: str, laws: tuple[str, ...]) -> None:
