@@ -20,7 +20,7 @@ CARD_PHASES = {
     "waiting": "waiting for cards",
     "no_shoe": "no shoe at the table",
     "burning": "cards are burned",
-    "dealing": "cards",
+    "dealing": "dealing",
     "shoe_over": "the shoe is over",
     "void": "null round",
 }
@@ -78,9 +78,9 @@ class Cards:
 
     def deal(self, to: str, index: int, card: str | None) -> None:
         """A card lies with a hand, or is turned there."""
-        hand = self.hands.setdefault(to, [])
-        hand += [None] * (index - len(hand))
-        hand[max(0, index - 1)] = card
+        hand, place = self.hands.setdefault(to, []), max(1, index)
+        hand += [None] * (place - len(hand))
+        hand[place - 1] = card
 
     def take_back(self, to: str | None) -> None:
         """The last card of a hand lies there no longer."""
@@ -103,12 +103,12 @@ class Cards:
 
 
 def _bead(fields: Fields, kind: Kind | None = None) -> Bead:
-    marks = fields.get("marks") or ()
+    kind = kind or fields.get("kind", "result")
     return Bead(
         round=fields.get("round", 0),
-        kind=kind or fields.get("kind", "result"),
-        winner=str(fields.get("winner") or "tie"),
-        marks=tuple(map(str, marks)),
+        kind=kind or "result",
+        winner=str(fields.get("winner") or "tie") if kind == "result" else "",
+        marks=tuple(map(str, fields.get("marks") or ())),
         corrected=bool(fields.get("corrected")),
     )
 

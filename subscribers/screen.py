@@ -101,13 +101,14 @@ def _now(view: TableView, trouble: Trouble, family: Family) -> RenderableType:
     """The phase with its call, what lies on the table or in the wheel, and what the table waits for."""
     words = {**PHASES, **family.phases}
     name = Text(words.get(view.phase, view.phase.replace("_", " ")).upper(), style=STYLES.get(view.phase, "bold"))
-    calls = Text(" · ".join(f"«{call}»" for call in view.calls) or " ", style="italic", justify="center")
-    parts: list[RenderableType] = [Align.center(name), Align.center(calls), Text(), *family.body(view)]
+    if trouble.what:
+        said = Text(f" {trouble.what} ", style="bold white on red", no_wrap=True)
+    else:
+        said = Text(" · ".join(f"«{call}»" for call in view.calls) or " ", style="italic", justify="center")
+    parts: list[RenderableType] = [Align.center(name), Align.center(said), Text(), *family.body(view)]
     if view.asks:
         asks = Text("waiting for: " + " or ".join(view.asks), style="bold black on yellow", justify="center")
         parts.append(Align.center(asks))
-    if trouble.what:
-        parts.append(Align.center(Text(f" {trouble.what} ", style="bold white on red", no_wrap=True)))
     return Group(*parts)
 
 

@@ -57,3 +57,60 @@ def played() -> tuple[TableView, Narrator]:
     ):
         assert view.event(fields)
     return view, narrator
+
+
+PUNTO = {"table": "punto-1", "game": "punto-banca"}
+SHOE = {"number": "1", "decks": 6, "drawn": 11, "unread": 0, "left": 301, "cut": False}
+
+
+def card_state(phase: str, **shown: Any) -> dict[str, Any]:
+    return {**state(phase, shoe=SHOE, **shown), **PUNTO, "devices": {"shoe": {"state": "up"}}}
+
+
+def card_info() -> dict[str, Any]:
+    return {**ENVELOPE, **PUNTO, "about": {"title": {"es": "Punto y banca"}}}
+
+
+def hands(player: str, banker: str) -> list[dict[str, Any]]:
+    return [{"who": who, "cards": cards.split()} for who, cards in (("player", player), ("banker", banker))]
+
+
+def coup(narrator: Narrator, number: int, player: str, banker: str, winner: str | None, *marks: str) -> list[dict[str, Any]]:
+    """A round from its first card to its result: the first four cards lie face down until all have come."""
+    own = {"player": player.split(), "banker": banker.split()}
+    events = [
+        narrator.event("round.opened", round=number),
+        narrator.event("bets.closed", round=number, announcement={"es": "no va más"}),
+    ]
+    events += [narrator.event("card.dealt", round=number, to=who, index=index, card=None) for index in (1, 2) for who in own]
+    for who, cards in own.items():
+        events += [narrator.event("card.turned", round=number, to=who, index=n, card=card) for n, card in enumerate(cards[:2], 1)]
+    for who, cards in own.items():
+        events += [narrator.event("card.dealt", round=number, to=who, index=3, card=card) for card in cards[2:]]
+    result = {"hands": hands(player, banker), "winner": winner, "marks": list(marks)}
+    return [*events, narrator.event("round.result", round=number, **result)]
+
+
+def dealt() -> tuple[TableView, Narrator]:
+    """A view of a card table: a coup of the player, one of the bank, a tie, a null one; then two cards, and the third expected."""
+    view, narrator = TableView("punto-1"), Narrator()
+    view.retained("info", card_info())
+    view.retained("state", card_state("waiting"))
+    for fields in (
+        narrator.event("session.opened", by="M. Lasa", role="table_head"),
+        narrator.event("shoe.started", shoe="1", decks=6, cards=312, cut=7),
+        narrator.event("card.dealt", to="burn", index=1, card="5c"),
+        narrator.event("cards.burned", count=5, shown="5c"),
+        *coup(narrator, 1, "6h Th", "9d As Kc", "player"),
+        *coup(narrator, 2, "Jd Js", "4h 4d", "banker", "natural", "pair_player", "pair_banker"),
+        *coup(narrator, 3, "2c 4c", "3d 3h", None, "tie", "pair_banker"),
+        narrator.event("round.opened", round=4),
+        narrator.event("round.void", round=4, reason="misdeal", law="ARA02-075", article="art. 3"),
+        narrator.event("round.opened", round=5),
+        narrator.event("bets.closed", round=5, announcement={"es": "no va más"}),
+        narrator.event("card.dealt", round=5, to="player", index=1, card=None),
+        narrator.event("card.dealt", round=5, to="banker", index=1, card=None),
+        narrator.event("card.expected", round=5, to="player"),
+    ):
+        assert view.event(fields)
+    return view, narrator
