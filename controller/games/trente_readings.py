@@ -207,7 +207,7 @@ def take_reset(turn: Turn, _given: ShoeReset) -> None:
         return
     if state.hand is not None:
         turn.unresolved(state.hand, "undecided")
-    turn.change(shoe=shoe.lose_count(state.shoe), reset=not state.shoe.over, adrift=False, unseen=False, queue=())
+    turn.change(shoe=shoe.lose_count(state.shoe), reset=not state.shoe.over, adrift=False, unseen=False, queue=(), spilled=False)
     if not state.shoe.over:
         turn.irregular("shoe_reset", asks=turn.state.asks)
     turn.expect()
