@@ -46,6 +46,7 @@ from controller.games.chemin_settings import CheminSettings
 from controller.games.chemin_state import SHOWN, Entry, State
 from controller.games.chemin_turn import Turn
 from controller.games.game import Rejected
+from controller.games.roles import allow
 from controller.rulebook_chemin import Chemin
 from devices.readings import (
     AnyReading,
@@ -112,7 +113,7 @@ class CheminGame:
         """Take one input."""
         turn = Turn(self.book, self.settings, state)
         if isinstance(given, Command):
-            commands.allow(turn, given)
+            allow(given, commands.MAY, self.book.void_by)
         take = TAKE.get(type(given))
         if take is not None:
             take(turn, given)

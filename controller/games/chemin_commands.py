@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from controller.commands import (
-    AnyCommand,
     BetsClose,
     BetsOpen,
     CardDecide,
@@ -29,10 +28,9 @@ from controller.games.chemin_readings import missed
 from controller.games.chemin_state import Coup, Entry
 from controller.games.chemin_turn import Turn
 from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_opening
 from controller.law import Law
 
-IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
-AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
 MAY: dict[type[Command], tuple[Role, ...]] = {
     SessionOpen: IN_CHARGE,
     SessionClose: IN_CHARGE,
@@ -51,25 +49,13 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 """Which roles may say what. Who may call a round null is in the rulebook."""
 
 
-def allow(turn: Turn, given: AnyCommand) -> None:
-    """Reject a command from a role that may not give it."""
-    may = turn.book.void_by if isinstance(given, RoundVoid) else MAY.get(type(given))
-    if may is None:
-        raise Rejected(f"this game takes no {type(given).__struct_config__.tag}")
-    if given.role not in may:
-        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(may)}")
-
-
 # Sessions
 
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
     state = turn.state
-    if state.open:
-        raise Rejected(f"session {state.session} is open already")
-    if given.minimum is not None and given.minimum <= 0:
-        raise Rejected(f"a minimum of {given.minimum} is none: it is above 0, in minor units")
+    allow_opening(given, state.session, is_open=state.open)
     turn.change(
         session=state.session + 1,
         open=True,

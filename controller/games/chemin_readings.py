@@ -8,7 +8,8 @@ from controller.events import ShoeCut
 from controller.games import shoe
 from controller.games.chemin_course import settle
 from controller.games.chemin_state import Card
-from controller.games.chemin_turn import Turn, frame_of
+from controller.games.chemin_turn import Turn
+from controller.games.moves import frame_of
 from devices.readings import (
     AnyReading,
     CardCut,

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from controller.events import Frame, Hand
+from controller.games.moves import Remembered
 from controller.games.shoe import Past, Shoe
 
 REMEMBERED = 60
@@ -83,25 +84,19 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
     ``past``: the shoes of the last sessions. ``loose``: cards that came while no round was in hand. ``silent``: the
     device is not heard now. ``expected``: what was last said of the next card.
     """
 
-    session: int = 0
-    open: bool = False
-    minimum: int | None = None
-    currency: str | None = None
-    round: int = 0
     past: Past = ()
     shoe: Shoe | None = None
     hand: Coup | None = None
     loose: tuple[Card, ...] = ()
     silent: bool = False
     expected: str | None = None
-    alerts: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()
 
     def entry(self, number: int) -> Entry | None:

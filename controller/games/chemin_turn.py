@@ -12,10 +12,7 @@ from msgspec.structs import replace
 
 from controller.commands import Command, VoidReason
 from controller.events import (
-    AlertCleared,
-    AlertRaised,
     Announcement,
-    AnyEvent,
     CardDealt,
     CardExpected,
     CardRemoved,
@@ -31,9 +28,9 @@ from controller.games import shoe
 from controller.games.chemin_hands import expected, hands_of, placed
 from controller.games.chemin_settings import CheminSettings
 from controller.games.chemin_state import Card, Coup, Entry, State, Word
+from controller.games.moves import Moves
 from controller.law import Law
 from controller.rulebook_chemin import Chemin
-from devices.readings import Reading
 
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "player_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
@@ -50,22 +47,8 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 """What the round may wait for, and the commands that answer it."""
 
 
-class Turn:
-    """The state as it becomes, and the events said on the way."""
-
-    def __init__(self, book: Chemin, settings: CheminSettings, state: State) -> None:
-        self.book = book
-        self.settings = settings
-        self.state = state
-        self.events: list[AnyEvent] = []
-
-    def say(self, event: AnyEvent) -> None:
-        """Add an event; it belongs to the session."""
-        self.events.append(replace(event, session=self.state.session))
-
-    def change(self, **fields: Any) -> None:
-        """Change the state."""
-        self.state = replace(self.state, **fields)
+class Turn(Moves[Chemin, CheminSettings, State]):
+    """One step of a table of chemin de fer, or of two cloths."""
 
     def change_hand(self, **fields: Any) -> None:
         """Change the round in hand."""
@@ -257,23 +240,6 @@ class Turn:
         if key not in self.hand.said:
             self.change_hand(said=(*self.hand.said, key))
             act()
-
-    def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
-        """Raise an alert, once until it is cleared."""
-        if what not in self.state.alerts:
-            self.change(alerts=(*self.state.alerts, what))
-            self.say(AlertRaised(alert=what, what=what, device=given.device or None if given else None, detail=detail))
-
-    def clear_alert(self, what: str) -> None:
-        """Clear an alert if it is raised."""
-        if what in self.state.alerts:
-            self.change(alerts=tuple(alert for alert in self.state.alerts if alert != what))
-            self.say(AlertCleared(alert=what))
-
-
-def frame_of(given: Reading) -> Frame | None:
-    """The frame behind a reading, as evidence."""
-    return None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)
 
 
 def frames_up(hand: Coup) -> tuple[Frame, ...]:
