@@ -95,6 +95,13 @@ class Play:
         return self.at
 
 
+def table(decree: str = "ARA02", **settings: Any) -> Play:
+    """A table with an open session and a shoe."""
+    play = Play(decree, **settings)
+    play.open()
+    return play
+
+
 def shuffled(seed: int) -> list[str]:
     """The cards of six decks in some order."""
     cards = list(DECK) * 6

@@ -1,0 +1,123 @@
+"""What a silence of the shoe hides at trente et quarante, and what becomes of cards that nobody could follow."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import (
+    CardDealt,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+)
+from controller.games.game import Rejected
+from controller.games.trente_state import QUEUE
+from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, of_kind, shuffled, table
+
+
+def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:
+    play = table()
+    play.bets()
+    play.cards("Ts Jd")
+    [irregular] = of_kind(Irregularity, play.gap())
+    assert (irregular.what, irregular.asks) == ("silence", ("round.confirm", "round.void"))
+    assert of_kind(Irregularity, play.gap()) == []
+    [unresolved] = of_kind(RoundUnresolved, play.cards("Qc"))
+    assert (unresolved.why, unresolved.candidate) == ("silence", None)
+    assert play.cards("2s Kd") == []
+    assert play.game.show(play.state)["asks"] == ["bets.open"]
+    with pytest.raises(Rejected, match="not all known: say the winner"):
+        play.say("round.confirm")
+    [result] = of_kind(RoundResult, play.say("round.confirm", winner="red"))
+    assert (result.winner, result.hands, result.marks) == ("red", (), ())
+    assert of_kind(RoundResult, play.coup(RED_WINS)) != []
+
+
+def test_cards_known_only_later_are_kept_for_who_decides() -> None:
+    play = table()
+    play.bets()
+    cards = BLACK_WINS.split()
+    play.cards(" ".join(cards[:6]))
+    play.gap()
+    said = play.cards(" ".join(cards[6:]), late=True)
+    assert [event.candidate for event in of_kind(RoundUnresolved, said)] == [None]
+    assert play.sealed == cards[6:]
+    [result] = of_kind(RoundResult, play.say("round.confirm"))
+    assert (result.winner, result.confirmed_by) == ("black", "M. Lasa (table_head)")
+
+
+def test_a_decision_about_a_card_does_not_end_what_a_silence_may_have_hidden() -> None:
+    play = table()
+    play.bets()
+    play.cards("Ts Jd")
+    play.cards("Qc", unsure=True)
+    play.gap()
+    said = play.say("card.decide", action="accept")
+    [unresolved] = of_kind(RoundUnresolved, said)
+    assert unresolved.candidate is None
+    assert of_kind(CardDealt, said) == []
+
+
+def test_a_round_confirmed_in_its_silence_leaves_what_may_still_come() -> None:
+    play = table()
+    play.bets()
+    play.cards("Ts Jd")
+    play.gap()
+    [result] = of_kind(RoundResult, play.say("round.confirm", winner="red"))
+    assert result.winner == "red"
+    assert play.cards("Qc 2s") == []
+    assert of_kind(RoundResult, play.coup(RED_WINS)) != []
+
+
+def test_more_cards_than_can_wait_are_counted_and_leave_the_round_to_a_person() -> None:
+    play = table()
+    play.bets()
+    play.cards("-")
+    play.cards(" ".join(shuffled(3)[:40]))
+    assert play.state.shoe is not None
+    assert (play.state.shoe.drawn, len(play.state.queue)) == (41, QUEUE)
+    play.say("card.decide", action="read", card="5c")
+    while "card.decide" in play.state.asks:
+        play.say("card.decide", action="remove")
+    assert not play.state.spilled
+    assert play.state.hand is None
+    assert play.state.asks == ()
+
+
+def test_at_a_table_without_keys_cards_that_could_not_wait_are_a_gap() -> None:
+    play = table(rounds="shoe")
+    play.cards("-")
+    play.cards(" ".join(shuffled(3)[:40]))
+    said = play.say("card.decide", action="read", card="5c")
+    assert of_kind(RoundResult, said) != []
+    assert play.state.hand is not None
+    assert [event.what for event in of_kind(Irregularity, said)] == ["silence"]
+    assert play.state.asks == ("round.confirm", "round.void")
+
+
+def test_at_a_table_without_keys_a_round_that_began_in_a_silence_is_counted() -> None:
+    play = table(rounds="shoe")
+    play.cards(BLACK_WINS)
+    play.gap()
+    said = play.cards("Ts Jd")
+    assert [(event.round, event.why) for event in of_kind(RoundUnresolved, said)] == [(2, "silence")]
+    play.say("round.confirm", round=2, winner="black")
+    play.say("bets.open")
+    [result] = of_kind(RoundResult, play.cards(RED_WINS))
+    assert result.round == 3
+
+
+def test_at_a_table_without_keys_bets_opened_before_a_silence_do_not_close_it() -> None:
+    play = table(rounds="shoe")
+    play.say("bets.open")
+    play.gap()
+    said = play.cards("Ts")
+    assert [event.round for event in of_kind(RoundUnresolved, said)] == [1]
+
+
+def test_a_silence_between_rounds_hides_nothing_where_bets_have_keys() -> None:
+    play = table()
+    play.coup(BLACK_WINS)
+    play.gap()
+    [result] = of_kind(RoundResult, play.coup(RED_WINS))
+    assert (result.round, result.confirmed_by) == (2, None)
