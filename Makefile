@@ -9,7 +9,7 @@ ARGS ?=
 .PHONY: help demo test chaos bench format clean
 
 help:
-	@echo "make demo     a roulette table on this machine: wheel, daemon, broker and display (ARGS=... for novamas demo)"
+	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
 	@echo "make test     every check: format, lint, types, import contracts, tests (ARGS=... for pytest)"
 	@echo "make chaos    kills, outages, full disks, clocks: twenty minutes of it (ARGS=... for python -m tests.chaos)"
 	@echo "make bench    decoding speed and latency (ARGS=... for python -m benchmarks)"

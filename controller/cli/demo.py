@@ -51,7 +51,7 @@ ROULETTE = Place(
     simulator=(
         "--mode",
         "2181",
-    ),  # it plays by itself, reverses the rotor, and bets stay open while it waits for its share of the hour
+    ),  # plays by itself, reverses the rotor, and bets stay open while it waits for its share of the hour
     faults=("100:ball_with_rotor", "340:rotor_not_reversed"),  # null spins in the second and in the sixth round
     more="stale_after = 10.0 # the wheel is mute for four seconds when its power comes on",
 )
@@ -61,6 +61,7 @@ PUNTO = Place(
     device="shoe",
     driver="angel-eye",
     baud=4800,
+    simulator=("--games-per-hour", "120"),
     faults=("95:overdraw",),  # behind the fourth coup
     more="""
 [table.settings] # nobody presses a key: the first card opens a round, and with the fourth they are turned
@@ -188,7 +189,7 @@ def _places(decree: str) -> list[Place]:
     if book is None:
         return [ROULETTE]
     shoe = ("--decks", str(book.shoe.decks), "--cut", str(book.shoe.behind))
-    return [ROULETTE, msgspec.structs.replace(PUNTO, simulator=shoe)]
+    return [ROULETTE, msgspec.structs.replace(PUNTO, simulator=(*PUNTO.simulator, *shoe))]
 
 
 def _link(room: Path, place: Place) -> Path:
