@@ -35,6 +35,7 @@ from controller.games import shoe
 from controller.games import trente_commands as commands
 from controller.games import trente_readings as readings
 from controller.games.game import Rejected
+from controller.games.roles import allow
 from controller.games.trente_rows import ROWS, points, rows
 from controller.games.trente_settings import TrenteSettings
 from controller.games.trente_state import SHOWN, Entry, State
@@ -99,7 +100,7 @@ class TrenteGame:
         """Take one input."""
         turn = Turn(self.book, self.settings, state)
         if isinstance(given, Command):
-            commands.allow(turn, given)
+            allow(given, commands.MAY, self.book.void_by)
         take = TAKE.get(type(given))
         if take is not None:
             take(turn, given)

@@ -7,7 +7,6 @@ from typing import Literal
 from msgspec.structs import replace
 
 from controller.commands import (
-    AnyCommand,
     BetsClose,
     BetsOpen,
     CardDecide,
@@ -26,13 +25,13 @@ from controller.events import CardDealt, CardRemoved, LastRounds, ResultCorrecte
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.game import Rejected
+from controller.games.moves import frame_of
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_opening
 from controller.games.trente_readings import cut, follow_all, lose_place, ready
 from controller.games.trente_rows import ROWS, is_coup, next_row, rows, winner
 from controller.games.trente_state import Card, Coup, Entry, Waiting
-from controller.games.trente_turn import Turn, frame_of
+from controller.games.trente_turn import Turn
 
-IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
-AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
 MAY: dict[type[Command], tuple[Role, ...]] = {
     SessionOpen: IN_CHARGE,
     SessionClose: IN_CHARGE,
@@ -48,25 +47,13 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 """Which roles may say what. Who may call a round null is in the rulebook."""
 
 
-def allow(turn: Turn, given: AnyCommand) -> None:
-    """Reject a command from a role that may not give it."""
-    may = turn.book.void_by if isinstance(given, RoundVoid) else MAY.get(type(given))
-    if may is None:
-        raise Rejected(f"this game takes no {type(given).__struct_config__.tag}")
-    if given.role not in may:
-        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(may)}")
-
-
 # Sessions
 
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
     state = turn.state
-    if state.open:
-        raise Rejected(f"session {state.session} is open already")
-    if given.minimum is not None and given.minimum <= 0:
-        raise Rejected(f"a minimum of {given.minimum} is none: it is above 0, in minor units")
+    allow_opening(given, state.session, is_open=state.open)
     turn.change(
         session=state.session + 1,
         open=True,

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from controller.commands import Command
 from controller.events import CardRemoved, RoundUnresolved, ShoeCut
 from controller.games import shoe
+from controller.games.moves import frame_of
 from controller.games.trente_state import QUEUE, Card, Entry, Waiting
-from controller.games.trente_turn import Turn, frame_of
+from controller.games.trente_turn import Turn
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset
 
 OF_A_CARD = ("unread", "overdraw", "card_code")

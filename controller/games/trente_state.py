@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from controller.events import Frame, Hand
+from controller.games.moves import Remembered
 from controller.games.shoe import Past, Shoe
 from controller.games.trente_rows import Row
 from devices.readings import CardDrawn
@@ -67,7 +68,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A table of trente et quarante between two inputs.
 
     ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card. ``queue``: cards that wait for a
@@ -78,11 +79,6 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     next card. ``last``: announced last hands that are left, from round ``last_since`` on.
     """
 
-    session: int = 0
-    open: bool = False
-    minimum: int | None = None
-    currency: str | None = None
-    round: int = 0
     past: Past = ()
     shoe: Shoe | None = None
     tail: int = 0
@@ -97,7 +93,6 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected: str | None = None
     last: int | None = None
     last_since: int = 0
-    alerts: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()
 
     def entry(self, number: int) -> Entry | None:

@@ -11,13 +11,9 @@ from msgspec.structs import replace
 
 from controller.commands import Command, VoidReason
 from controller.events import (
-    AlertCleared,
-    AlertRaised,
-    AnyEvent,
     BetsClosed,
     CardDealt,
     CardExpected,
-    Frame,
     Irregularity,
     LastRounds,
     RoundOpened,
@@ -25,32 +21,17 @@ from controller.events import (
     RoundUnresolved,
     RoundVoid,
 )
+from controller.games.moves import Moves, frame_of
 from controller.games.trente_rows import ROWS, Row, hands, is_coup, marks, next_row, rows, winner
 from controller.games.trente_settings import TrenteSettings
 from controller.games.trente_state import Card, Coup, Entry, State
 from controller.law import Law
 from controller.rulebook_trente import Trente
-from devices.readings import CardDrawn, Reading
-
-DECIDE = ("card.decide",)
+from devices.readings import CardDrawn
 
 
-class Turn:
-    """The state as it becomes, and the events said on the way."""
-
-    def __init__(self, book: Trente, settings: TrenteSettings, state: State) -> None:
-        self.book = book
-        self.settings = settings
-        self.state = state
-        self.events: list[AnyEvent] = []
-
-    def say(self, event: AnyEvent) -> None:
-        """Add an event; it belongs to the session."""
-        self.events.append(replace(event, session=self.state.session))
-
-    def change(self, **fields: Any) -> None:
-        """Change the state."""
-        self.state = replace(self.state, **fields)
+class Turn(Moves[Trente, TrenteSettings, State]):
+    """One step of a table of trente et quarante."""
 
     def change_hand(self, **fields: Any) -> None:
         """Change the round in hand."""
@@ -178,22 +159,5 @@ class Turn:
         number = hand.round if hand else 0
         self.say(Irregularity(round=number, what=what, law=law.rule, article=law.article, detail=detail, asks=asks))
 
-    def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
-        """Raise an alert, once until it is cleared."""
-        if what not in self.state.alerts:
-            self.change(alerts=(*self.state.alerts, what))
-            self.say(AlertRaised(alert=what, what=what, device=given.device or None if given else None, detail=detail))
-
-    def clear_alert(self, what: str) -> None:
-        """Clear an alert if it is raised."""
-        if what in self.state.alerts:
-            self.change(alerts=tuple(alert for alert in self.state.alerts if alert != what))
-            self.say(AlertCleared(alert=what))
-
 
 _CALLS = {"colour": "colour_wins", "inverse": "colour_loses"}
-
-
-def frame_of(given: Reading) -> Frame | None:
-    """The frame behind a reading, as evidence."""
-    return None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)
