@@ -26,12 +26,12 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import LastRounds, SessionClosed, SessionOpened
-from controller.games import shoe
+from controller.events import LastRounds, SessionClosed
+from controller.games import shoe, talla
 from controller.games.blackjack_state import Deal, Limit, Seat
 from controller.games.blackjack_turn import Turn
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum, allow_opening
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
 from controller.law import Law
 
 MAY: dict[type[Command], tuple[Role, ...]] = {
@@ -51,20 +51,7 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
-    state = turn.state
-    allow_opening(given, state.session, is_open=state.open)
-    turn.change(
-        session=state.session + 1,
-        open=True,
-        minimum=given.minimum,
-        currency=given.currency,
-        limit=None,
-        last_rounds=None,
-        round=0,
-        past=shoe.new_session(state.past),
-        entries=(),
-    )
-    turn.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
+    turn.open_session(given, past=shoe.new_session(turn.state.past), limit=None, last_rounds=None)
 
 
 def close_session(turn: Turn, given: SessionClose) -> None:
@@ -88,19 +75,10 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     if not given.shoe.strip():
         raise Rejected(f"a shoe without a number may not be used: {turn.book.article}")
     _end_talla(turn)
-    now = shoe.put_in(turn.book.shoe, turn.settings, given)
-    fresh = given.shoe not in (turn.state.past or ((),))[-1]
-    burned = not now.continuous or turn.settings.burn_continuous == "yes"
+    burned = not turn.settings.continuous or turn.settings.burn_continuous == "yes"
     assert isinstance(turn.book.shoe.burn, int)
-    past = shoe.assign(turn.state.past, given.shoe)
-    turn.change(shoe=now, past=past, burn=turn.book.shoe.burn if burned else 0, held=(), doubt=None)
-    turn.alert("shoe_missing", given, active=False)
-    turn.say(shoe.started(now, given, turn.book.announcements.get("shoe")))
-    for what in shoe.objections(turn.book.shoe, turn.settings, given):
-        turn.irregular(what)
-    sessions = turn.settings.same_shoe_sessions
-    if fresh and shoe.systematic(turn.state.past, given.shoe, sessions):
-        turn.irregular("shoe_systematic", detail=f"shoe {given.shoe}, {sessions} sessions running")
+    burn = turn.book.shoe.burn if burned else 0
+    talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, held=(), doubt=None)
     turn.settle()
 
 

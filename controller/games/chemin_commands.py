@@ -20,15 +20,15 @@ from controller.commands import (
     ShoeStart,
     TableFollow,
 )
-from controller.events import BetsClosed, RoundOpened, SessionClosed, SessionOpened
-from controller.games import shoe
+from controller.events import BetsClosed, RoundOpened, SessionClosed
+from controller.games import shoe, talla
 from controller.games.chemin_course import baccarat, settle
 from controller.games.chemin_hands import waits
 from controller.games.chemin_readings import missed
 from controller.games.chemin_state import Coup, Entry
 from controller.games.chemin_turn import Turn
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_opening
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.law import Law
 
 MAY: dict[type[Command], tuple[Role, ...]] = {
@@ -54,18 +54,7 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
-    state = turn.state
-    allow_opening(given, state.session, is_open=state.open)
-    turn.change(
-        session=state.session + 1,
-        open=True,
-        minimum=given.minimum,
-        currency=given.currency,
-        round=0,
-        past=shoe.new_session(state.past),
-        entries=(),
-    )
-    turn.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
+    turn.open_session(given, past=shoe.new_session(turn.state.past))
 
 
 def close_session(turn: Turn, given: SessionClose) -> None:
@@ -94,16 +83,7 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
         raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
     turn.change(hand=None)
     _end_talla(turn)
-    now = shoe.put_in(turn.book.shoe, turn.settings, given)
-    fresh = given.shoe not in (turn.state.past or ((),))[-1]
-    turn.change(shoe=now, past=shoe.assign(turn.state.past, given.shoe))
-    turn.clear_alert("shoe_missing")
-    turn.say(shoe.started(now, given, turn.call("cards_pass")))
-    for what in shoe.objections(turn.book.shoe, turn.settings, given):
-        turn.irregular(what)
-    sessions = turn.settings.same_shoe_sessions
-    if fresh and shoe.systematic(turn.state.past, given.shoe, sessions):
-        turn.irregular("shoe_systematic", detail=f"shoe {given.shoe}, {sessions} sessions running")
+    talla.begin(turn, given, turn.call("cards_pass"))
     turn.expect()
 
 

@@ -7,7 +7,10 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from controller.events import AlertCleared, AlertRaised, AnyEvent, Frame
+from controller.commands import SessionOpen
+from controller.events import AlertCleared, AlertRaised, AnyEvent, Frame, SessionOpened
+from controller.games.game import Rejected
+from controller.games.roles import allow_minimum
 from devices.readings import Reading
 
 
@@ -46,6 +49,18 @@ class Moves(Generic[Book, Settings, State]):
     def change(self, **fields: Any) -> None:
         """Change the state."""
         self.state = replace(self.state, **fields)
+
+    def open_session(self, given: SessionOpen, **fields: Any) -> None:
+        """The table opens, with no round so far; ``fields``: what else begins anew. Rejects what cannot be opened."""
+        was = self.state
+        if was.open:
+            raise Rejected(f"session {was.session} is open already")
+        if given.minimum is not None:
+            allow_minimum(given.minimum)
+        self.change(
+            session=was.session + 1, open=True, minimum=given.minimum, currency=given.currency, round=0, entries=(), **fields
+        )
+        self.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
 
     def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
         """Raise an alert, once until it is cleared."""

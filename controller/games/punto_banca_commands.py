@@ -20,15 +20,15 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import LastRounds, ResultCorrected, SessionClosed, SessionOpened
-from controller.games import shoe
+from controller.events import LastRounds, ResultCorrected, SessionClosed
+from controller.games import shoe, talla
 from controller.games.baccarat import SIDES, Side
 from controller.games.game import Rejected
 from controller.games.punto_banca_coup import count, redealt, winner_of
 from controller.games.punto_banca_readings import follow
 from controller.games.punto_banca_state import Burn, Coup, Entry
 from controller.games.punto_banca_turn import Turn
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_opening
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.law import Law
 
 MAY: dict[type[Command], tuple[Role, ...]] = {
@@ -52,20 +52,8 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
-    state = turn.state
-    allow_opening(given, state.session, is_open=state.open)
-    turn.change(
-        session=state.session + 1,
-        open=True,
-        minimum=given.minimum,
-        currency=given.currency,
-        round=0,
-        past=shoe.new_session(state.past),
-        last=None,
-        entries=(),
-    )
+    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
     turn.clear_alert("card_while_closed")
-    turn.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
 
 
 def close_session(turn: Turn, given: SessionClose) -> None:
@@ -106,23 +94,8 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     if not given.shoe.strip():
         raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
     _end_talla(turn)
-    now = shoe.put_in(turn.book.shoe, turn.settings, given)
-    fresh = given.shoe not in (turn.state.past or ((),))[-1]
-    turn.change(
-        shoe=now,
-        past=shoe.assign(turn.state.past, given.shoe),
-        burn=None if now.continuous else Burn(),
-        adrift=False,
-        unseen=False,
-        reset=False,
-    )
-    turn.clear_alert("shoe_missing")
-    turn.say(shoe.started(now, given, turn.book.announcements.get("shoe")))
-    for what in shoe.objections(turn.book.shoe, turn.settings, given):
-        turn.irregular(what)
-    sessions = turn.settings.same_shoe_sessions
-    if fresh and shoe.systematic(turn.state.past, given.shoe, sessions):
-        turn.irregular("shoe_systematic", detail=f"shoe {given.shoe}, {sessions} sessions running")
+    burn = None if turn.settings.continuous else Burn()
+    talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, adrift=False, unseen=False, reset=False)
     turn.expect()
 
 

@@ -17,9 +17,9 @@ from controller.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.events import LastRounds, ResultCorrected, SessionClosed, SessionOpened
+from controller.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum, allow_opening
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
 from controller.games.roulette_chances import chances
 from controller.games.roulette_readings import STARTING
 from controller.games.roulette_state import Countdown, Entry, Hand, Purpose, Tally
@@ -46,22 +46,15 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens. What the wheel is doing at this moment began outside the session, unless bets are only open."""
     state = turn.state
-    allow_opening(given, state.session, is_open=state.open)
-    turn.change(
-        session=state.session + 1,
-        open=True,
-        minimum=given.minimum,
-        currency=given.currency,
-        round=0,
+    turn.open_session(
+        given,
         spent=state.phase is not None and state.phase not in STARTING,
         gap=state.phase is None,
         relaunch=False,
         rotor=None,
         countdowns=(),
-        entries=(),
         before=Tally(state.tally().number),
     )
-    turn.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
     turn.clear_alert("movement_after_close")
     if turn.bets_open_at_wheel:
         turn.open_bets(turn.state.spin)
