@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.commands import AnyCommand, Command, Role, RoundVoid, SessionOpen
+from controller.commands import AnyCommand, Command, Role, RoundVoid
 from controller.games.game import Rejected
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
@@ -21,14 +21,6 @@ def allow(given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]], void
         raise Rejected(f"this game takes no {type(given).__struct_config__.tag}")
     if given.role not in roles:
         raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(roles)}")
-
-
-def allow_opening(given: SessionOpen, session: int, *, is_open: bool) -> None:
-    """Reject the opening of a table that is open, or one with a minimum that is none."""
-    if is_open:
-        raise Rejected(f"session {session} is open already")
-    if given.minimum is not None:
-        allow_minimum(given.minimum)
 
 
 def allow_minimum(minimum: int) -> None:

@@ -21,12 +21,12 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import CardDealt, CardRemoved, LastRounds, ResultCorrected, SessionClosed, SessionOpened
-from controller.games import shoe
+from controller.events import CardDealt, CardRemoved, LastRounds, ResultCorrected, SessionClosed
+from controller.games import shoe, talla
 from controller.games.cards import is_card
 from controller.games.game import Rejected
 from controller.games.moves import frame_of
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_opening
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.trente_readings import cut, follow_all, lose_place, ready
 from controller.games.trente_rows import ROWS, is_coup, next_row, rows, winner
 from controller.games.trente_state import Card, Coup, Entry, Waiting
@@ -52,20 +52,8 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
-    state = turn.state
-    allow_opening(given, state.session, is_open=state.open)
-    turn.change(
-        session=state.session + 1,
-        open=True,
-        minimum=given.minimum,
-        currency=given.currency,
-        round=0,
-        past=shoe.new_session(state.past),
-        last=None,
-        entries=(),
-    )
+    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
     turn.clear_alert("card_while_closed")
-    turn.say(SessionOpened(by=given.by, role=given.role, minimum=given.minimum, currency=given.currency))
 
 
 def close_session(turn: Turn, given: SessionClose) -> None:
@@ -106,16 +94,7 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     if not given.shoe.strip():
         raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
     _end_talla(turn)
-    now = shoe.put_in(turn.book.shoe, turn.settings, given)
-    fresh = given.shoe not in (turn.state.past or ((),))[-1]
-    turn.change(shoe=now, past=shoe.assign(turn.state.past, given.shoe), tail=0, adrift=False, unseen=False, reset=False)
-    turn.clear_alert("shoe_missing")
-    turn.say(shoe.started(now, given))
-    for what in shoe.objections(turn.book.shoe, turn.settings, given):
-        turn.irregular(what)
-    sessions = turn.settings.same_shoe_sessions
-    if fresh and shoe.systematic(turn.state.past, given.shoe, sessions):
-        turn.irregular("shoe_systematic", detail=f"shoe {given.shoe}, {sessions} sessions running")
+    talla.begin(turn, given, tail=0, adrift=False, unseen=False, reset=False)
     turn.expect()
 
 
