@@ -40,7 +40,7 @@ class Bead(msgspec.Struct, frozen=True, kw_only=True):
 class Cards:
     """The cards of one table. ``hands``: of the round in hand, or of the last; ``outcome``: its bead, as soon as it has one.
 
-    ``expected``: whose card is the next. ``shown``: the card that says how many are ``burned``.
+    ``round``: its number. ``expected``: whose card is the next. ``shown``: the card that says how many are ``burned``.
     ``beads``: the rounds of this shoe.
     """
 

@@ -121,11 +121,11 @@ async def _read(displays: list[Display], arguments: argparse.Namespace, printing
 async def _draw(displays: list[Display]) -> None:
     """Draw when something has changed, and only then: a picture that is drawn again and again flickers."""
     console = Console()
-    drawn: object = None
+    drawn, began = None, time.monotonic()
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
             seen = [Seen(each.view, each.trouble()) for each in displays]
-            turn, size = int(time.monotonic() / TURN), console.size
+            turn, size = int((time.monotonic() - began) / TURN), console.size
             if drawn != (drawn := ([each.heard for each in displays], [each.trouble for each in seen], turn, size)):
                 live.update(floor(seen, size.width, turn), refresh=True)
             await asyncio.sleep(BLINK)

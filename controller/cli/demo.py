@@ -109,7 +109,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--speed",
         type=_positive,
         default=1.0,
-        help="run so many times faster than a real wheel; then this machine's own delays show as late data",
+        help="run so many times faster than real devices; then this machine's own delays show as late data",
     )
     parser.add_argument("--rounds", type=_count, help="end after so many results at the roulette table")
     parser.add_argument("--seed", type=int, default=1, help="of wheel and shoe; the same seed gives the same numbers and cards")
