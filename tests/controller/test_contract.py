@@ -94,7 +94,7 @@ def test_every_kind_of_example_is_there() -> None:
     assert {label.partition(" ")[0] for label, _ in EXAMPLES} == {"event", "order", *RETAINED}
 
 
-@pytest.mark.parametrize("path", sorted(RECORDINGS.glob("*.jsonl")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(RECORDINGS.glob("*.readings.jsonl")), ids=lambda path: path.name)
 def test_recorded_readings_satisfy_the_schema(path: Path) -> None:
     readings = validator("readings")
     for line in path.read_bytes().splitlines():
