@@ -161,13 +161,14 @@ class Archive:
 
     def verdict(self, *journals: Path) -> Verdict:
         """Compare with what the journal stores: its oldest file first."""
-        stored = {_key(body): body for path in journals for body in events_of(path)}
         self.take()
-        common = stored.keys() & self.held.keys()
-        plain = {key: {name: value for name, value in self.held[key].items() if name != "historical"} for key in common}
+        held = dict(self.held)  # before the journal is read: what is published is stored already
+        stored = {_key(body): body for path in journals for body in events_of(path)}
+        common = stored.keys() & held.keys()
+        plain = {key: {name: value for name, value in held[key].items() if name != "historical"} for key in common}
         return Verdict(
-            lost=tuple(key for key in stored if key not in self.held),
-            unstored=tuple(key for key in self.held if key not in stored),
+            lost=tuple(key for key in stored if key not in held),
+            unstored=tuple(key for key in held if key not in stored),
             altered=tuple(key for key in stored if key in common and plain[key] != stored[key]),
             misordered=tuple(self.tally.misordered),
         )
