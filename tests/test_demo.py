@@ -88,8 +88,9 @@ def test_ctrl_c_on_a_terminal(tmp_path: Path) -> None:
     assert left_behind(tmp_path) == []
 
 
-def test_sigterm(demo: subprocess.Popen[bytes], tmp_path: Path) -> None:
-    demo.send_signal(signal.SIGTERM)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_told_to_end_or_left_without_a_terminal(demo: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals) -> None:
+    demo.send_signal(number)
     _, errors = demo.communicate(timeout=PATIENCE)
     assert (demo.returncode, errors) == (0, b"")
     assert left_behind(tmp_path) == []

@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # a closed terminal ends the demo too
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     playing = asyncio.create_task(_open_and_watch(floor, arguments))
     stopping = asyncio.create_task(stop.wait())
