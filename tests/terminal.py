@@ -37,7 +37,13 @@ class Terminal:
         if self._code is None:
             os.kill(self._process, 9)
             os.waitpid(self._process, 0)
+        if self._terminal >= 0:
+            os.close(self._terminal)
+
+    def hang_up(self) -> None:
+        """Close the terminal, and let whoever sits there find out."""
         os.close(self._terminal)
+        self._terminal = -1
 
     @property
     def text(self) -> str:

@@ -88,6 +88,14 @@ def test_ctrl_c_on_a_terminal(tmp_path: Path) -> None:
     assert left_behind(tmp_path) == []
 
 
+def test_a_closed_terminal_of_which_only_another_program_is_told(tmp_path: Path) -> None:
+    demo = " ".join([*DEMO, "--speed", "50", "--state-dir", str(tmp_path)])
+    with Terminal(["/bin/sh", "-c", f"trap '' HUP; {demo}; true"]) as terminal:
+        terminal.wait_for("RESULT")
+        terminal.hang_up()
+        until("all have ended", lambda: [line for line in left_behind(tmp_path) if not line.startswith("/bin/sh")] == [])
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_told_to_end_or_left_without_a_terminal(demo: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals) -> None:
     demo.send_signal(number)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import signal
 import socket
 from contextlib import ExitStack
@@ -163,6 +164,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     display = floor.start("display", "subscribers.display", *shown, own_group=False)
     await floor.until("the display", ready.exists)
     shoes = [place.table for place in places if place.device == "shoe"]
+    on_terminal = os.isatty(1)
     head = Head(port, SITE, [place.table for place in places], shoes, arguments.speed)
     try:
         async with asyncio.TaskGroup() as group:
@@ -170,7 +172,8 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
             await floor.until("the session", head.opened.is_set)
             for place in places:
                 floor.tell(place.device, "start")
-            while display.poll() is None:
+            # A hang-up is told to the first program of a terminal alone, and "make demo" makes that one make.
+            while display.poll() is None and os.isatty(1) == on_terminal:
                 floor.check()
                 await asyncio.sleep(0.05)
             presiding.cancel()
