@@ -64,19 +64,25 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the registry in ``devices/drivers.py``."""
 
     name: str
-    kind: Literal["wheel", "shoe", "shuffler", "dice", "slot"]
+    kind: Literal["wheel", "shoe", "shuffler", "dice", "slot", "any"]
     title: str
     evidence: Evidence
     line: str
     """The usual line settings, as the query of a ``serial://`` address: ``baud=9600``."""
-    scheme: Literal["serial", "usb"] = "serial"
-    """What it is, plugged in here: a serial port, which a device server may stand for, or a USB HID device."""
+    scheme: Literal["serial", "usb", "mqtt"] = "serial"
+    """What it is: a serial port, which a device server may stand for, a USB HID device, or a topic of a broker."""
     options: type[msgspec.Struct]
     """The settings a site may give in ``[table.device.options]``: a struct with defaults."""
+    games: tuple[str, ...] = ()
+    """The games that it is built for, where it serves no other of its kind: what a roulette wheel says, a boule table cannot
+    use. Empty: any.
+    """
     commands: tuple[str, ...]
     """Commands that change the device; sent only when the site sets ``commands = true``."""
     make: Callable[[str, msgspec.Struct], Codec]
     """``make(device id, options)``: a fresh codec."""
+    described: Callable[[msgspec.Struct], Driver] | None = None
+    """``described(options)``: the driver that these options describe; None: it is always this one."""
 
 
 Registry = Mapping[str, str]

@@ -11,7 +11,17 @@ DRIVERS: Registry = {
     "barcode-hid": "devices.shoe.barcode:HID",
     "barcode-serial": "devices.shoe.barcode:SERIAL",
     "bee-tek": "devices.shoe.bee_tek:DRIVER",
+    "boule-board": "devices.wheel.boule_board:DRIVER",
     "cammegh-ss2": "devices.wheel.cammegh_ss2:DRIVER",
+    "deck-mate-1": "devices.shuffler.deck_mate_1:DRIVER",
+    "dice-board": "devices.dice.dice_board:DRIVER",
+    "fortune-board": "devices.wheel.fortune_board:DRIVER",
+    "profile": "devices.profiles.drivers:PROFILE",
+    "saturn": "devices.wheel.saturn:DRIVER",
+    "shuffler-board": "devices.shuffler.shuffler_board:DRIVER",
+    "sicbo-shaker": "devices.dice.sicbo_shaker:DRIVER",
+    "slot-board": "devices.slot.slot_board:DRIVER",
+    "zvonimir-king": "devices.profiles.drivers:ZVONIMIR_KING",
 }
 
 

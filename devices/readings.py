@@ -9,14 +9,17 @@ frame that made the reading, as received, with bytes outside printable ASCII wri
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 Number = int | str
 """A pocket of a wheel: an integer, or a string where the wheel shows more than one zero: ``"00"``, ``"000"``, ``"0000"``."""
 
-Phase = Literal["closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "settled"]
+Phase = Literal["closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "launched", "settling", "settled"]
+"""The last but two are said of boule and of the wheel of fortune: ``launched``, the ball or the wheel was set going;
+``settling``, it is about to come to rest. ``settled`` all wheels say: it lies, or stands, for good.
+"""
 Direction = Literal["clockwise", "anticlockwise"]
 Witness = Literal["status", "bare", "both"]
 WheelFaultName = Literal[
@@ -24,6 +27,10 @@ WheelFaultName = Literal[
     "ball_not_in_track",  # the ball never entered the rim
     "ball_with_rotor",  # the ball runs the same way as the rotor
     "failed_launch",
+    "ball_out",  # the ball left the wheel
+    "between",  # the ball rests between two holes, or the tongue between two cells
+    "too_few_turns",  # the wheel stopped before it had made the turns that it has to make
+    "reversed",  # the wheel turned back
     "sensor",  # a sensor is stuck or blind, or the motor or encoder failed
     "witnesses_disagree",  # two reports of one result differ
     "number_changed",  # a number that was already reported is shown differently afterwards
@@ -66,6 +73,17 @@ class WheelNumber(Reading, frozen=True, tag="wheel.number"):
     late: bool = False
     witness: Witness = "status"
     conflict: Number | None = None
+
+
+class WheelCell(Reading, frozen=True, tag="wheel.cell"):
+    """Where the ball lies or the wheel stands, by position: hole 1 to 18 of a boule, cell 1 to 54 or 64 of a wheel of
+    fortune. What it is worth says the table's map. ``turns``: whole turns since the launch, where they were counted.
+    """
+
+    cell: int
+    spin: int | None = None
+    turns: int | None = None
+    late: bool = False
 
 
 class WheelFault(Reading, frozen=True, tag="wheel.fault"):
@@ -134,6 +152,89 @@ class ShoeFault(Reading, frozen=True, tag="shoe.fault"):
     detail: str | None = None
 
 
+ShufflerStateName = Literal[
+    "idle", "loading", "shuffling", "ready", "dealing", "unloading",
+    "door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service",
+]  # fmt: skip
+"""The last six, and ``recovering`` among them, are no states to deal from."""
+
+
+class ShufflerState(Reading, frozen=True, tag="shuffler.state"):
+    """What a shuffler does. ``detail`` is the device's own code or word."""
+
+    state: ShufflerStateName
+    detail: str | None = None
+    late: bool = False
+
+
+class ShufflerVerdict(Reading, frozen=True, tag="shuffler.verdict"):
+    """What a shuffler says of the cards in it: that their count is right and that the set is right are two facts.
+
+    ``count``: cards counted; null where it says only whether that is right. ``count_right`` and ``set_right`` are null
+    where it does not judge it. ``missing`` and ``extra``: cards by name, where it reads them. An order is never told.
+    """
+
+    decks: int | None = None
+    count: int | None = None
+    count_right: bool | None = None
+    set_right: bool | None = None
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    late: bool = False
+
+
+class ShufflerPacket(Reading, frozen=True, tag="shuffler.packet"):
+    """A packet of ``size`` cards came out, face down. ``to`` and ``index`` are the device's own claim: for whom, which one."""
+
+    size: int
+    to: str | None = None
+    index: int | None = None
+    late: bool = False
+
+
+class DiceState(Reading, frozen=True, tag="dice.state"):
+    """Whether the dice lie, move, or have come to rest. ``throw`` is the device's own counter."""
+
+    state: Literal["idle", "moving", "settled"]
+    throw: int | None = None
+    late: bool = False
+
+
+class DiceRead(Reading, frozen=True, tag="dice.read"):
+    """The upper faces of the dice at rest, said once per throw. ``late``: seen only after a silence, a candidate."""
+
+    values: tuple[int, ...]
+    throw: int | None = None
+    late: bool = False
+
+
+DiceFaultName = Literal[
+    "no_read",  # the faces could not be read
+    "cocked",  # a die leans, or lies on something
+    "unchanged",  # the dice were not moved since the last throw
+    "missing",  # there are fewer dice than there must be
+    "extra",  # there are more
+    "sensor",  # the reader or the shaker itself failed
+]
+
+
+class DiceFault(Reading, frozen=True, tag="dice.fault"):
+    """A fault of the dice or their reader begins (``active``) or ends. ``detail`` is the device's own code."""
+
+    fault: DiceFaultName
+    active: bool
+    throw: int | None = None
+    detail: str | None = None
+
+
+class SlotCoin(Reading, frozen=True, tag="slot.coin"):
+    """A coin or chip of ``amount`` minor units went into the slot of box ``box``."""
+
+    box: int
+    amount: int
+    late: bool = False
+
+
 class DeviceReport(Reading, frozen=True, tag="device.report"):
     """What a device says about itself (``firmware``, ``mode``, ``bonus`` ...). A claim, never a proof."""
 
@@ -192,12 +293,20 @@ class LinkGap(Reading, frozen=True, tag="link.gap"):
 AnyReading = (
     WheelPhase
     | WheelNumber
+    | WheelCell
     | WheelFault
     | CardDrawn
     | CardCut
     | ShoeReset
     | ShoeResult
     | ShoeFault
+    | ShufflerState
+    | ShufflerVerdict
+    | ShufflerPacket
+    | DiceState
+    | DiceRead
+    | DiceFault
+    | SlotCoin
     | DeviceReport
     | DeviceRefused
     | LinkUp
@@ -209,25 +318,7 @@ AnyReading = (
     | LinkGap
 )
 
-READINGS: tuple[type[Reading], ...] = (
-    WheelPhase,
-    WheelNumber,
-    WheelFault,
-    CardDrawn,
-    CardCut,
-    ShoeReset,
-    ShoeResult,
-    ShoeFault,
-    DeviceReport,
-    DeviceRefused,
-    LinkUp,
-    LinkStale,
-    LinkLost,
-    LinkUnintelligible,
-    LinkGarbage,
-    LinkLate,
-    LinkGap,
-)
+READINGS: tuple[type[Reading], ...] = get_args(AnyReading)
 
 
 _ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*")

@@ -1,18 +1,19 @@
 """Driver of the Angel Eye II-EX, a baccarat shoe on RS-232 that reads each card as it is drawn.
 
 The shoe says every report three times, each time with the same sequence number, and speaks only when something happens. Copies are
-dropped by sequence number and content together; a number that is missing is told as a gap. Only ``card.drawn`` shows a frame with a
-card in it, and dropped bytes are never shown: the card may lie face down.
+dropped by sequence number and content together, those of a report before the last only for a while; a number that is missing is
+told as a gap. Only ``card.drawn`` shows a frame with a card in it, and dropped bytes are never shown: the card may lie face down.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from devices.codec import Counters, Driver
+from devices.pace import Pace
 from devices.readings import (
     AnyReading,
     CardCut,
@@ -26,7 +27,6 @@ from devices.readings import (
     escape,
 )
 from devices.shoe import angel_eye_frames as frames
-from devices.shoe.pace import Pace
 
 MIXED = 3
 """Reports whose copies may be mixed with one another."""
@@ -35,10 +35,21 @@ GARBAGE_TOLD = 0.5
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``strict_bcc``: a frame with a wrong check is dropped; ``min_draw``: seconds that two drawn cards are apart at least."""
+    """``strict_bcc``: a frame with a wrong check is dropped; ``min_draw``: seconds that two drawn cards are apart at least;
+    ``mixed``: seconds that copies of a report may be apart when another has come between them.
+    """
 
     strict_bcc: bool = True
     min_draw: Annotated[float, msgspec.Meta(ge=0)] = 0.2
+    mixed: Annotated[float, msgspec.Meta(ge=0)] = 2.0
+
+
+class _Recent(NamedTuple):
+    """A report: its number, its content, and when a copy of it was heard last."""
+
+    seq: int
+    body: bytes
+    heard: float
 
 
 class AngelEye:
@@ -50,13 +61,15 @@ class AngelEye:
         self.counters = Counters()
         self._device = device
         self._strict = options.strict_bcc
+        self._mixed = options.mixed
         self._pace = Pace(device, options.min_draw)
 
         self._pending = b""
         self._dropped = 0  # bytes, not told yet
         self._dropped_at = 0.0
 
-        self._recent: deque[tuple[int, bytes]] = deque(maxlen=MIXED)  # number and content of reports, the last at the end
+        self._recent: deque[_Recent] = deque(maxlen=MIXED)  # the last at the end
+        self._reopened = False
         self._zero = False  # 9 was followed by 0
 
     @property
@@ -66,8 +79,9 @@ class AngelEye:
         return min((time for time in (self._pace.deadline, garbage) if time is not None), default=None)
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - the sequence numbers tell what was missed
-        """Drop the half frame."""
+        """Drop the half frame. Copies may have waited meanwhile."""
         self._pending = b""
+        self._reopened = True
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """It speaks by itself, and no harmless request is known."""
@@ -84,6 +98,9 @@ class AngelEye:
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Take bytes that arrived at ``now`` and give what they mean."""
         self.counters.bytes += len(data)
+        if data and self._reopened:
+            self._recent = deque((each._replace(heard=now) for each in self._recent), MIXED)
+            self._reopened = False
         out: list[AnyReading] = [*self._pace.burst(now)]
         if self._dropped and now >= self._dropped_at + GARBAGE_TOLD:
             self._tell_dropped(now, out)
@@ -135,8 +152,7 @@ class AngelEye:
                 self._drop(len(frame), now, out)
 
     def _report(self, seq: int, body: bytes, frame: bytes, now: float, out: list[AnyReading]) -> None:
-        known = [*self._recent][-1:] if body == b"S" else self._recent  # two resets with the same number are two
-        if (seq, body) in known:
+        if self._is_copy(seq, body, now):
             return
         readings = self._read(body, frame, now)
         right = frames.is_right(frame)
@@ -148,18 +164,29 @@ class AngelEye:
         missing = self._missing(seq, body) + (readings is None)
         if body == b"S":
             self._recent.clear()
-        self._recent.append((seq, body))
+        self._recent.append(_Recent(seq, body, now))
         if missing:
             out.append(LinkGap(at=now, device=self._device, lost=missing))
         if not right:
             out.append(DeviceReport(at=now, device=self._device, report="check", value="wrong, and taken all the same"))
         out += readings or ()
 
+    def _is_copy(self, seq: int, body: bytes, now: float) -> bool:
+        """Whether this report was heard. Copies of the last may wait as long as they like; those of one before it are mixed with
+        copies of the last, or it is another report that has by chance the same number. Two resets with the same number are two.
+        """
+        for place, each in enumerate(self._recent, 1):
+            known = place == len(self._recent) or (body != b"S" and now - each.heard <= self._mixed)
+            if known and (each.seq, each.body) == (seq, body):
+                self._recent[place - 1] = each._replace(heard=now)
+                return True
+        return False
+
     def _missing(self, seq: int, body: bytes) -> int:
         """How many reports at least did not come. A reset may start the numbers anew, and does not always take one itself."""
         if not self._recent or body == b"S":
             return 0
-        before, last_body = self._recent[-1]
+        before, last_body, _ = self._recent[-1]
         if last_body == b"S":
             return 0 if seq in (0, 1, before) else frames.lost(before, seq, self._zero)
         self._zero = self._zero or (before == 9 and seq == 0)

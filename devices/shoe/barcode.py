@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 import msgspec
 
 from devices.codec import Counters, Driver
+from devices.pace import Pace
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkGarbage, ShoeFault, ShoeFaultName, escape
 from devices.shoe.barcode_cards import CUT, STANDARD, check
 from devices.shoe.barcode_frames import Framing, Keyboard, Lines, Pos, Scan
-from devices.shoe.pace import Pace
 
 CODE_TAKES = 1.0
 """Seconds after its last byte when a code that was begun will not be ended any more. At 9600 baud a whole one takes 0.05."""

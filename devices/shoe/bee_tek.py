@@ -15,8 +15,8 @@ from typing import Annotated
 import msgspec
 
 from devices.codec import Counters, Driver
+from devices.pace import Pace
 from devices.readings import AnyReading, CardDrawn, DeviceReport, LinkGap, LinkGarbage, ShoeFault, ShoeFaultName, escape
-from devices.shoe.pace import Pace
 
 LONGEST_LINE = 256
 """Bytes. The longest line that was seen has 40; a longer run without a line end is dropped."""

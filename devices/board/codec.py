@@ -1,0 +1,222 @@
+"""What the codecs of all sensor boards have in common: lines, checks, numbers, copies, restarts, and what is late.
+
+A codec of one kind of board says which words it understands and what they mean, and keeps what it needs to agree with itself.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Mapping
+from typing import ClassVar
+
+import msgspec
+
+from devices.board.lateness import Lateness
+from devices.board.report import CLOCK, FORMAT, FRAME, HEARTBEAT, LONGEST_LINE, NUMBERS, Report, read_report
+from devices.codec import Counters
+from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkLate, escape
+
+COPIES = 8
+"""A line that is the same as one of so many before it is a copy: the number and the time in it are never the same twice."""
+
+LAPSE = round(1500 * HEARTBEAT)
+"""Milliseconds of the board's clock: one that said nothing for longer did perhaps not look either."""
+
+_BOOT = re.compile(rf"{FORMAT},(?P<says>[!-~][ -~]{{0,63}})")
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``late_after``: seconds by which a report that is live may be later than the promptest."""
+
+    late_after: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.late_after > 0:
+            raise ValueError(f"late_after: a number of seconds above 0, not {self.late_after:g}")
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """One report that is understood. ``now``: when it came; ``at``: when the board said it, in seconds of the board's clock;
+    ``late``: it had waited, or nobody knows that it had not; ``frame``: the evidence.
+    """
+
+    word: str
+    fields: re.Match[str]
+    now: float
+    at: float
+    late: bool
+    frame: str
+
+
+class Board(ABC):
+    """One board. See :class:`devices.codec.Codec`. ``words``: the shape of the fields of every word that it may say."""
+
+    kind: ClassVar[str]
+    words: ClassVar[Mapping[str, re.Pattern[str]]]
+    always: ClassVar[frozenset[str]] = frozenset()
+    """The words that are taken though nobody knows whether they had waited; the others are said again within a second."""
+    shown: ClassVar[bool] = True
+    """Whether bytes that are not understood may be shown."""
+    steady = True
+
+    def __init__(self, device: str, options: Options) -> None:
+        self.counters = Counters()
+        self._device = device
+        self._pending = b""
+        self._last: Report | None = None
+        self._recent: deque[bytes] = deque(maxlen=COPIES)
+        self._ms = 0  # of the board's clock, which goes on where its count begins anew
+        self._arrived = 0.0
+        self._lateness = Lateness(options.late_after)
+        self._late, self._silence = 0, 0.0
+        self._strange: set[str] = set()  # what was told of words that are not understood
+
+    @property
+    def deadline(self) -> float | None:
+        """Never: the state that comes every second is the clock of all waiting."""
+        return None
+
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - how long it took says the next report
+        """Drop the half line. What had waited meanwhile is not known to have."""
+        self._pending = b""
+        self._lateness.began()
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """It speaks by itself."""
+        return ()
+
+    def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
+        """It takes no commands."""
+        raise ValueError(f"{self.kind} board: no command {command!r}; a board is never told anything")
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now`` and give what they mean."""
+        self.counters.bytes += len(data)
+        out: list[AnyReading] = []
+        *lines, rest = re.split(rb"[\r\n]", self._pending + data)
+        for line in lines:
+            self._line(self._shortened(line, now, out), now, out)
+        self._pending = self._shortened(rest, now, out)
+        return out
+
+    @abstractmethod
+    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+        """What a report means."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """The board was started anew: what was known of its state is so no more."""
+
+    def missed(self) -> None:  # noqa: B027 - not every board has to wait
+        """Reports are missing before the next: what was waited for did perhaps not last."""
+
+    def tell(self, report: str, value: str, now: float, out: list[AnyReading], frame: str | None = None) -> None:
+        """What the board says of itself."""
+        out.append(DeviceReport(at=now, device=self._device, frame=frame, report=report, value=value))
+
+    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+        """Take a line that is too long as several."""
+        while len(line) > LONGEST_LINE:
+            self._line(line[:LONGEST_LINE], now, out)
+            line = line[LONGEST_LINE:]
+        return line
+
+    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+        """Reports in a line: one, or several whose line ends are lost. What lies between them is dropped."""
+        begin = 0
+        for match in FRAME.finditer(line):
+            self._drop(line[begin : match.start()], now, out)
+            begin = match.end()
+            report = read_report(match[0])
+            if report is None:
+                self._drop(match[0], now, out)
+            else:
+                self._report(report, now, out)
+        self._drop(line[begin:], now, out)
+
+    def _drop(self, piece: bytes, now: float, out: list[AnyReading]) -> None:
+        if piece:
+            self.counters.damaged += 1
+            shown = escape(piece[:64]) if self.shown else None
+            out.append(LinkGarbage(at=now, device=self._device, frame=shown, bytes=len(piece)))
+
+    def _report(self, report: Report, now: float, out: list[AnyReading]) -> None:
+        if report.kind != self.kind:  # no frame of ours: a driver that is the wrong one must not be taken for the right one
+            self.counters.unknown += 1
+            self._once("kind", report.kind, now, out)
+            return
+        if report.line in self._recent and (report.word != "boot" or now - self._arrived < HEARTBEAT):
+            return  # a copy, and no sign of life: a board that says the same for ever has stopped
+        self.counters.frames += 1
+        self._count(report, now, out)
+        self._recent.append(report.line)
+        self._last, heard_before, self._arrived = report, self._arrived, now
+        waited = self._lateness.waited(self._ms / 1000, now)
+        self._tell_late(waited, now - heard_before, now, out)
+        self._understand(report, waited, now, out)
+
+    def _count(self, report: Report, now: float, out: list[AnyReading]) -> None:
+        """Follow the board's number and clock: reports are missing, or it was started anew, whether it said so or not."""
+        last = self._last
+        if last is None:
+            self._ms = report.ms
+            return
+        since, lost = self._ms, (report.number - last.number - 1) % NUMBERS
+        passed = (report.ms - last.ms) % CLOCK
+        if report.word == "boot" or passed >= CLOCK // 2 or lost >= NUMBERS // 2:
+            self._ms = report.ms
+            self._recent.clear()
+            self._lateness.began()
+            self.forget()
+            lost = 1  # nobody knows what it had to say before its power went
+            if report.word != "boot":
+                self.tell("boot", "not heard", now, out, escape(report.line) if self.shown else None)
+        else:
+            self._ms += passed
+        if lost or self._ms - since > LAPSE:
+            self.missed()
+        if lost:
+            out.append(LinkGap(at=now, device=self._device, lost=lost))
+
+    def _tell_late(self, waited: bool, silence: float, now: float, out: list[AnyReading]) -> None:
+        """A burst is told when it is over."""
+        if waited:
+            self._silence = self._silence if self._late else silence
+            self._late += 1
+            self.counters.late += 1
+        elif self._late:
+            out.append(LinkLate(at=now, device=self._device, frames=self._late, silence=round(self._silence, 3)))
+            self._late = 0
+
+    def understood(self, report: Report) -> re.Match[str] | None:
+        """The fields of a report, or None where it makes no sense."""
+        shape = _BOOT if report.word == "boot" else self.words.get(report.word)
+        return shape.fullmatch(report.fields) if shape is not None else None
+
+    def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
+        """Tell of a report whose check is right and that makes no sense. If it has a word of ours, something is lost."""
+        self.counters.unknown += 1
+        self._once("not_understood", report.word, now, out)
+        if report.word in self.words:
+            self.missed()
+            out.append(LinkGap(at=now, device=self._device, lost=1))
+
+    def _understand(self, report: Report, waited: bool, now: float, out: list[AnyReading]) -> None:
+        fields = self.understood(report)
+        joined = self._lateness.joined(now)
+        if fields is None:
+            self.refuse(report, now, out)
+        elif report.word == "boot":
+            self.tell("boot", fields["says"], now, out, escape(report.line))
+        elif joined and report.word not in self.always:
+            self.missed()  # a state that may have waited: it will be said again
+        else:
+            self.take(Heard(report.word, fields, now, self._ms / 1000, waited or joined, escape(report.line)), out)
+
+    def _once(self, report: str, value: str, now: float, out: list[AnyReading]) -> None:
+        """Tell of what comes again and again once; of very much of it, not at all."""
+        if value not in self._strange and len(self._strange) < COPIES:
+            self._strange.add(value)
+            self.tell(report, value, now, out)

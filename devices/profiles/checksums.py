@@ -1,0 +1,108 @@
+"""Check words by name, over bytes: XOR, sum, LRC, and the CRCs of the library ``anycrc``.
+
+``anycrc`` knows the whole catalogue of parametrised CRC algorithms by name and takes any other by its parameters, which is what a
+maker's document gives. It is compiled: where a line brings nothing but junk, a check is tried at every byte that may begin a
+frame, and one written in Python takes more than a line brings in the meantime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import reduce
+from operator import xor
+
+import anycrc
+
+from devices.profiles.language import Checksum, Crc
+
+_PLAIN: dict[str, Callable[[bytes], int]] = {
+    "xor": lambda data: reduce(xor, data, 0),
+    "sum": sum,
+    "lrc": lambda data: -sum(data) & 0xFF,
+}
+CATALOGUE: dict[str, Crc] = {
+    name.lower(): Crc(
+        width=model.width,
+        polynomial=model.poly,
+        initial=model.init,
+        final_xor=model.xorout,
+        reflected_in=model.refin,
+        reflected_out=model.refout,
+    )
+    for name, known in {**{name: name for name in anycrc.models}, **anycrc.aliases}.items()
+    if (model := anycrc.models[known]).width % 8 == 0 and name.lower().startswith("crc")
+}
+"""The CRCs that have a name and whole bytes: ``crc16-modbus``."""
+
+
+def crc_of(checksum: Checksum) -> Crc | None:
+    """The CRC that a check is; None: it is none. Raises ``ValueError`` for a kind that there is not."""
+    if checksum.kind in _PLAIN:
+        return None
+    if checksum.kind == "crc":
+        if checksum.crc is None:
+            raise ValueError("needs the section [checksum.crc]")
+        return checksum.crc
+    if checksum.kind not in CATALOGUE:
+        near = get_close_matches(checksum.kind, CATALOGUE, n=3)
+        known = f"is {' or '.join(near)} meant?" if near else "crc16-modbus is one of the catalogue"
+        raise ValueError(f"no checksum {checksum.kind!r}; there are xor, sum, lrc, crc, and CRCs by name: {known}")
+    return CATALOGUE[checksum.kind]
+
+
+def function(checksum: Checksum) -> Callable[[bytes], int]:
+    """The check word of bytes, of one at least. Raises ``ValueError`` as :func:`crc_of` does."""
+    wanted = crc_of(checksum)
+    if wanted is None:
+        return _PLAIN[checksum.kind]
+    calculator = anycrc.CRC(
+        wanted.width, wanted.polynomial, wanted.initial, wanted.reflected_in, wanted.reflected_out, wanted.final_xor
+    )
+    return lambda data: int(calculator.calc(data))
+
+
+def width_of(checksum: Checksum) -> int:
+    """How many bytes the check has as it stands in a frame. Raises ``ValueError`` as :func:`crc_of` does."""
+    crc = crc_of(checksum)
+    natural = 1 if crc is None else crc.width // 8
+    return checksum.width or (2 * natural if checksum.encoding == "hex" else natural)
+
+
+class Check:
+    """The check of one profile's frames."""
+
+    def __init__(self, checksum: Checksum) -> None:
+        self._word = function(checksum)
+        self._of = checksum
+        self._width = width_of(checksum)
+        digits = 4 * self._width if checksum.encoding == "hex" else 8 * self._width
+        self._mask = (1 << digits) - 1 if checksum.keep is None else checksum.keep
+
+    def holds(self, frame: bytes) -> bool:
+        """Whether the frame has its check, and it is right."""
+        begin = self.place(frame)
+        if begin is None or begin - self._of.short <= self._of.first:  # a check of nothing says nothing
+            return False
+        said = frame[begin : begin + self._width]
+        if self._of.encoding != "hex":
+            return said == self.written(frame, begin)
+        return said.upper() == self.written(frame, begin)
+
+    def place(self, frame: bytes) -> int | None:
+        """Where the check stands in a frame; None: the frame is too short for it."""
+        if self._of.field is not None:
+            pieces = frame.split(self._of.separator.encode("latin-1"))
+            if not 0 <= self._of.field < len(pieces) or len(pieces[self._of.field]) != self._width:
+                return None
+            return sum(len(piece) + len(self._of.separator) for piece in pieces[: self._of.field])
+        at = self._of.at or 0
+        begin = at if at >= 0 else len(frame) + at
+        return begin if begin + self._width <= len(frame) else None
+
+    def written(self, frame: bytes, begin: int) -> bytes:
+        """The right check of a frame in which it begins there."""
+        word = self._word(frame[self._of.first : begin - self._of.short]) & self._mask | self._of.set
+        if self._of.encoding == "hex":
+            return b"%0*X" % (self._width, word)
+        return word.to_bytes(self._width, self._of.encoding)

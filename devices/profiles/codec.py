@@ -1,0 +1,281 @@
+"""The codec of a profile: the bytes of a device that a site described, taken as the description says. It knows no device."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from devices.codec import Counters
+from devices.pace import Beat, Pace
+from devices.profiles.checksums import Check
+from devices.profiles.commands import written
+from devices.profiles.fields import LATE, Unfit, Values, decoded
+from devices.profiles.framing import Blocks, Dropped, Line, Lines
+from devices.profiles.language import Message, Profile, Say
+from devices.profiles.patterns import compiled
+from devices.profiles.saying import filled, hides, hold, made
+from devices.readings import AnyReading, LinkGap, LinkGarbage, escape
+
+GAP = "link.gap"
+
+
+class _Fitting(msgspec.Struct, frozen=True):
+    """A message that fits a frame, with the values of all fields and what there is to say."""
+
+    message: Message
+    values: Values
+    said: list[tuple[Say, AnyReading | None]]
+
+
+class ProfileCodec:
+    """One device. See :class:`devices.codec.Codec`."""
+
+    def __init__(self, device: str, profile: Profile) -> None:
+        framing = profile.framing
+        self.counters = Counters()
+        self.steady = profile.steady
+        self._device = device
+        self._profile = profile
+        self._check = Check(profile.checksum) if profile.checksum else None
+        self._find = compiled(framing.find, framing.longest) if framing.find else None
+        self._harmless = [compiled(pattern, framing.longest) if pattern else None for pattern in (framing.before, framing.behind)]
+        self._resync = framing.resync.encode("latin-1")
+        self._hides = hides(profile)
+        self._shown = not self._hides if framing.shown is None else framing.shown
+        self._shapes = {message.name: compiled(message.match, framing.longest) for message in profile.message if message.match}
+        self._stream = Lines(framing) if framing.form == "line" else Blocks(framing, self._is_frame)
+        self._pace = Pace(device, profile.pace.draw)
+        self._beat = Beat(device, profile.pace.period)
+        self._missed = False
+        self._told: dict[tuple[str, ...], tuple[Any, ...]] = {}  # what was said last, of what is said when it changes
+        self._kept: Values = {}
+        self._standing: dict[str, dict[tuple[str, Any], AnyReading]] = {}
+        self._number: int | None = None
+        self._recent: deque[bytes] = deque(maxlen=profile.sequence.copies if profile.sequence else 0)
+
+    @property
+    def deadline(self) -> float | None:
+        """When a burst is over, or a frame that was begun is broken off."""
+        return min((at for at in (self._pace.deadline, self._stream.deadline) if at is not None), default=None)
+
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - the silence is counted from the last frame
+        """Drop half a frame; keep what is known of the device."""
+        self._stream.reopened()
+        self._beat.reopened()
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """Those that the profile lists."""
+        return tuple((poll.every, poll.send.encode("latin-1")) for poll in self._profile.poll)
+
+    def encode(self, command: str, argument: str = "") -> bytes:
+        """The bytes of a command that the profile lists. Raises ``ValueError``."""
+        known = self._profile.command
+        if command not in known:
+            raise ValueError(f"{self._profile.name} has no command {command!r}; there are: {', '.join(known) or 'none'}")
+        try:
+            return written(known[command], argument, self._check)
+        except ValueError as error:
+            raise ValueError(f"{self._profile.name}: {command} {error}") from None
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now`` and give what they mean."""
+        self.counters.bytes += len(data)
+        out: list[AnyReading] = [*self._pace.burst(now)]
+        for piece in self._stream.feed(data, now):
+            if isinstance(piece, Dropped):
+                self._drop(piece.data, now, out)
+            elif self._find is not None:
+                self._search(piece, self._find, now, out)
+            else:
+                self._whole(piece, now, out)
+        return out
+
+    def _search(self, line: Line, find: re.Pattern[bytes], now: float, out: list[AnyReading]) -> None:
+        """Frames in a line: one, or several whose line ends are lost. What lies before and between them is dropped."""
+        before, behind = self._harmless
+        begin = 0
+        for match in find.finditer(line.data):
+            self._drop(line.data[begin : match.start()], now, out, before)
+            begin = match.end()
+            groups = {name: None if part is None else part.decode("latin-1") for name, part in match.groupdict().items()}
+            if not self._take(match[0], groups, line.cut, now, out):
+                self._drop(match[0], now, out)
+        self._drop(line.data[begin:], now, out, behind)
+
+    def _whole(self, line: Line, now: float, out: list[AnyReading]) -> None:
+        """A line, or what of it follows the last byte that begins a frame; a block."""
+        data, cut = line.data, line.cut
+        if self._take(data, {}, cut, now, out, unknown=False):
+            return
+        begin = data.rfind(self._resync, 1) if self._resync else -1
+        if begin > 0:
+            self._drop(data[:begin], now, out)
+            data, cut = data[begin:], True
+        if not self._take(data, {}, cut, now, out):
+            self._drop(data, now, out)
+
+    def _drop(self, data: bytes, now: float, out: list[AnyReading], harmless: re.Pattern[bytes] | None = None) -> None:
+        """Bytes that are no frame."""
+        if self._find is not None and not data.strip():
+            return
+        self.counters.damaged += 1
+        shown = escape(data[:64]) if self._shown else None
+        out.append(LinkGarbage(at=now, device=self._device, frame=shown, bytes=len(data)))
+        if self._profile.framing.gap and not (harmless and harmless.fullmatch(data)):
+            self._miss(now, out)
+
+    def _miss(self, now: float, out: list[AnyReading]) -> None:
+        """Something may have been a report: told once, until a frame comes whole."""
+        if not self._missed:
+            self._missed = True
+            out.append(LinkGap(at=now, device=self._device, lost=1))
+
+    def _is_frame(self, frame: bytes) -> bool:
+        """Whether a block is a frame: its check is right, or where there is none, some message fits."""
+        return self._check.holds(frame) if self._check else self._fitting(frame, {}, cut=False, unknown=True) is not None
+
+    def _take(self, frame: bytes, groups: Values, cut: bool, now: float, out: list[AnyReading], *, unknown: bool = True) -> bool:
+        """Say what a frame says; false: it is none."""
+        if self._check is not None and not self._check.holds(frame):
+            return False
+        fitting = self._fitting(frame, groups, cut, unknown)
+        if fitting is None and (self._check is None or not unknown):
+            return False
+        proven = self._check is not None or self._find is not None
+        if fitting is None or fitting.message.unknown:
+            self.counters.unknown += 1
+        if proven or not (fitting is None or fitting.message.unknown):
+            self.counters.frames += 1
+            self._missed = False
+        if fitting is not None and not self._is_copy(fitting, frame, now, out):
+            self._say(fitting, frame, now, out)
+        return True
+
+    def _fitting(self, frame: bytes, groups: Values, cut: bool, unknown: bool) -> _Fitting | None:
+        """The first message that fits. One that is unknown fits only where no other does."""
+        profile = self._profile
+        body = frame[profile.framing.body[0] : len(frame) + profile.framing.body[1]]
+        try:
+            common = decoded(profile.fields, body, profile.separator.encode("latin-1"), groups, self._kept, profile.maps)
+        except Unfit:
+            return None
+        for last in (False, True) if unknown else (False,):
+            for message in profile.message:
+                if message.unknown == last and not (message.whole and cut):
+                    try:
+                        return self._fit(message, body, common)
+                    except Unfit:
+                        continue
+        return None
+
+    def _fit(self, message: Message, body: bytes, common: Values) -> _Fitting:
+        """Raises :class:`Unfit`."""
+        part = body
+        if message.part:
+            if not isinstance(common[message.part], str):
+                raise Unfit
+            part = common[message.part].encode("latin-1", "replace")
+        separator = (self._profile.separator if message.separator is None else message.separator).encode("latin-1")
+        if message.length not in (None, len(part)) or not part.startswith(message.starts.encode("latin-1")):
+            raise Unfit
+        if message.pieces is not None and part.count(separator) + 1 != message.pieces:
+            raise Unfit
+        values = dict(common)
+        if message.match:
+            match = self._shapes[message.name].fullmatch(part)
+            if match is None:
+                raise Unfit
+            values |= {name: None if found is None else found.decode("latin-1") for name, found in match.groupdict().items()}
+        values = decoded(message.fields, part, separator, values, self._kept, self._profile.maps)
+        if not hold(message.when, message.unless, values):
+            raise Unfit
+        said = [
+            (say, made(say, values) if say.reading else None)
+            for say in (*self._profile.say, *message.say)
+            if hold(say.when, say.unless, values)
+        ]
+        return _Fitting(message, values, said)
+
+    def _is_copy(self, fitting: _Fitting, frame: bytes, now: float, out: list[AnyReading]) -> bool:
+        """Follow the sequence numbers: what is missing is a gap; the same frame again, where copies are sent, is none."""
+        sequence = self._profile.sequence
+        number = fitting.values.get(sequence.field) if sequence else None
+        if sequence is None or not isinstance(number, int):
+            return False
+        restarts = fitting.message.restarts
+        if frame in (list(self._recent)[-1:] if restarts else self._recent):  # after a restart all may come again
+            return True
+        if restarts:
+            self._recent.clear()
+        self._recent.append(frame)
+        before, self._number = self._number, number
+        if before is None:
+            return False
+        ring = sequence.last - sequence.first + 1
+        lost = (number - before - 1) % ring
+        if restarts or lost > ring // 2:
+            lost = 1  # it says no more than that something is missing
+        if lost:
+            out.append(LinkGap(at=now, device=self._device, lost=lost))
+        return False
+
+    def _say(self, fitting: _Fitting, frame: bytes, now: float, out: list[AnyReading]) -> None:
+        values = fitting.values
+        if fitting.message.beat:
+            out += self._beat.heard(now)
+            values[LATE] = self._beat.late
+        elif self._profile.pace.period:
+            values[LATE] = self._beat.beside(now)
+        self.counters.late += values[LATE]
+        self._kept |= {name: values[name] for name in self._keeping(fitting.message) if values[name] is not None}
+        for say, reading in fitting.said:
+            if say.live and values[LATE]:
+                continue
+            if say.changed and not self._is_new(say, values):
+                continue
+            if say.forgets:
+                self._told = {key: told for key, told in self._told.items() if key[0] != say.forgets}
+            if say.ends:
+                self._end(str(filled(say.ends, values)), now, out)
+            if reading is not None:
+                self._tell(say, reading, values[LATE], frame, now, out)
+
+    def _keeping(self, message: Message) -> Iterable[str]:
+        return (name for fields in (self._profile.fields, message.fields) for name, field in fields.items() if field.keep)
+
+    def _is_new(self, say: Say, values: Values) -> bool:
+        key = (say.reading or f"{say.ends}/{say.forgets}", *say.changed)
+        now = tuple(values.get(name) for name in say.changed)
+        before, self._told[key] = self._told.get(key), now
+        return now != before
+
+    def _end(self, group: str, now: float, out: list[AnyReading]) -> None:
+        """What stands in a group is over."""
+        over = self._standing.pop(group, {}).values()
+        out += [msgspec.structs.replace(reading, at=now, device=self._device, active=False) for reading in over]
+
+    def _tell(self, say: Say, reading: AnyReading, late: bool, frame: bytes, now: float, out: list[AnyReading]) -> None:
+        if say.reading == GAP:
+            self._miss(now, out)
+            return
+        if say.stands:
+            group = self._standing.setdefault(say.stands, {})
+            key = (say.reading, getattr(reading, "fault", None))
+            if group.get(key) == reading:
+                return
+            group[key] = reading
+        shown = not self._hides or say.reading == "card.drawn" if say.frame is None else say.frame
+        changes: dict[str, Any] = {"at": now, "device": self._device, "frame": escape(frame) if shown else None}
+        if hasattr(reading, LATE):
+            changes[LATE] = late or self._is_drawn_late(say, now)
+        out.append(msgspec.structs.replace(reading, **changes))
+
+    def _is_drawn_late(self, say: Say, now: float) -> bool:
+        """By the pace of a hand."""
+        late = self._pace.is_late(now, card=say.reading in self._profile.pace.draws)
+        self.counters.late += late
+        return late

@@ -1,0 +1,63 @@
+"""Drivers made of profiles: those that come with Novamás, and ``profile``, for one that the site wrote."""
+
+from __future__ import annotations
+
+import msgspec
+
+from devices.codec import Codec, Driver
+from devices.profiles.codec import ProfileCodec
+from devices.profiles.language import Profile
+from devices.profiles.profile import parse, shipped
+
+
+class NoOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that can be set stands in the profile."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``file``: the profile. ``text``: what stands in it, put in by whoever reads the configuration, so that the journal has it
+    and every reading can be derived again though the file was changed.
+    """
+
+    file: str = ""
+    text: str = ""
+
+
+def driver_of(profile: Profile) -> Driver:
+    """The driver that a profile describes."""
+    return Driver(
+        name=profile.name,
+        kind=profile.kind,
+        title=profile.title,
+        evidence=profile.evidence,
+        line=profile.line,
+        scheme=profile.scheme,
+        options=NoOptions,
+        commands=tuple(profile.command),
+        make=lambda device, _: ProfileCodec(device, profile),
+    )
+
+
+def described(options: msgspec.Struct) -> Driver:
+    """The driver of a profile that the site wrote. Raises :class:`devices.profiles.profile.Mistaken`."""
+    assert isinstance(options, Options)
+    return driver_of(parse(options.text))
+
+
+def _make(device: str, options: msgspec.Struct) -> Codec:
+    return described(options).make(device, NoOptions())
+
+
+PROFILE = Driver(
+    name="profile",
+    kind="any",
+    title="A device that a profile of the site describes",
+    evidence="profile",
+    line="",
+    options=Options,
+    commands=(),
+    make=_make,
+    described=described,
+)
+
+ZVONIMIR_KING = driver_of(shipped("zvonimir-king"))

@@ -1,0 +1,193 @@
+"""Where frames begin and end in a stream of bytes. Any split of the stream gives the same pieces; what waits is bounded.
+
+Two kinds of stream: lines of text (:class:`Lines`), and frames that marks, a length or a fixed size bound (:class:`Blocks`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator
+
+import msgspec
+
+from devices.profiles.language import Framing
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line without its end, or a block. ``cut``: its beginning was not seen, or was dropped."""
+
+    data: bytes
+    cut: bool = False
+
+
+class Dropped(msgspec.Struct, frozen=True):
+    """Bytes that are no frame."""
+
+    data: bytes
+
+
+Pieces = Generator[Line | Dropped, None, bytes]
+"""Lines and dropped bytes in their order; in the end what waits."""
+
+
+class Lines:
+    """Lines, each ended by any of the ``ends``; an empty one is none."""
+
+    deadline = None
+
+    def __init__(self, framing: Framing) -> None:
+        self._end = re.compile(b"[" + re.escape(framing.ends.encode("latin-1")) + b"]")
+        self._longest = framing.longest
+        self._resync = framing.resync.encode("latin-1")
+        self._searched = bool(framing.find)
+        self._pending = b""
+        self._cut = True
+
+    def reopened(self) -> None:
+        """Drop half a line; the beginning of the next was not seen."""
+        self._pending = b""
+        self._cut = True
+
+    def feed(self, data: bytes, now: float) -> Iterator[Line | Dropped]:  # noqa: ARG002 - half a line may wait
+        """The lines that are whole now, and what of others is too long. To be taken to its end."""
+        *lines, rest = self._end.split(self._pending + data)
+        for line in lines:
+            whole = yield from self._shortened(line)
+            if whole:
+                yield Line(whole, self._cut)
+            self._cut = False
+        self._pending = yield from self._shortened(rest)
+
+    def _shortened(self, line: bytes) -> Pieces:
+        """Take a line that is too long in pieces: each is searched, or dropped up to the last byte that begins a frame."""
+        while len(line) > self._longest:
+            if self._searched:
+                yield Line(line[: self._longest], self._cut)
+                cut = self._longest
+            else:
+                begin = line.rfind(self._resync, 1, self._longest + 1) if self._resync else -1
+                cut = begin if begin > 0 else self._longest + 1
+                yield Dropped(line[:cut])
+            line = line[cut:]
+            self._cut = True
+        return line
+
+
+class Blocks:
+    """Frames of ``marks``, ``length`` or ``fixed`` form. ``whole(frame)``: whether it is one; if not, the next may begin within.
+
+    Dropped bytes are told with the frame that follows them, or when there are as many as the longest frame has.
+    """
+
+    def __init__(self, framing: Framing, whole: Callable[[bytes], bool]) -> None:
+        self._framing = framing
+        self._whole = whole
+        self._start = framing.start.encode("latin-1")
+        self._end = framing.end.encode("latin-1")
+        self._escape = framing.escape.encode("latin-1")
+        self._ignore = framing.ignore.encode("latin-1")
+        start, end, escaping = (re.escape(mark) for mark in (self._start, self._end, self._escape))
+        # In one way through: bytes that are all escapes must not cost more than others.
+        self._bounds = re.compile(b"%b(?:%b.|[^%b])*?%b" % (start, escaping, escaping or b" ", end), re.DOTALL)
+        self._extent = {"marks": self._marked, "length": self._counted, "fixed": self._fixed}[framing.form]
+        self._pending = b""
+        self._dropped = b""
+        self._last = 0.0  # when the last byte came
+
+    @property
+    def deadline(self) -> float | None:
+        """When a frame that was begun is broken off."""
+        return self._last + self._framing.within if self._framing.within and self._pending else None
+
+    def reopened(self) -> None:
+        """Drop half a frame."""
+        self._pending = self._dropped = b""
+
+    def feed(self, data: bytes, now: float) -> Iterator[Line | Dropped]:
+        """The frames that are whole now, and what was dropped. To be taken to its end."""
+        while self.deadline is not None and now >= self.deadline:
+            yield from self._drop(1)
+            yield from self._cut_up()
+        if data:
+            self._last = now
+            self._pending += data
+        yield from self._cut_up()
+
+    def _cut_up(self) -> Iterator[Line | Dropped]:
+        while self._pending:
+            begin = self._pending.find(self._start)
+            if begin != 0:
+                kept = begin if begin > 0 else len(self._pending) - self._beginning()
+                yield from self._drop(kept)
+                if begin < 0:
+                    return
+                continue
+            size = self._extent()
+            if size is None and len(self._pending) <= self._framing.longest:
+                return
+            if size and (frame := self._plain(self._pending[:size])) is not None and self._whole(frame):
+                yield from self._told()
+                self._pending = self._pending[size:]
+                yield Line(frame)
+            else:
+                yield from self._drop(1)
+
+    def _beginning(self) -> int:
+        """How many bytes at the end of what waits may begin a frame."""
+        most = min(len(self._start) - 1, len(self._pending))
+        return next((size for size in range(most, 0, -1) if self._start.startswith(self._pending[-size:])), 0)
+
+    def _drop(self, count: int) -> Iterator[Dropped]:
+        gone, self._pending = self._pending[:count], self._pending[count:]
+        for byte in gone.translate(None, self._ignore):
+            self._dropped += bytes((byte,))
+            if len(self._dropped) == self._framing.longest:
+                yield from self._told()
+
+    def _told(self) -> Iterator[Dropped]:
+        if self._dropped:
+            dropped, self._dropped = self._dropped, b""
+            yield Dropped(dropped)
+
+    def _marked(self) -> int | None:
+        """The bytes up to the end mark and what stands behind it; None: not all of them are there yet, 0: too many."""
+        longest = self._framing.longest
+        if self._escape:
+            found = self._bounds.match(self._pending, 0, longest)
+            end = found.end() if found else 0
+        else:
+            end = self._pending.find(self._end, len(self._start), longest) + len(self._end)
+        if end < len(self._start) + len(self._end):
+            return None
+        size = end + self._framing.tail
+        if size > longest:
+            return 0
+        return size if size <= len(self._pending) else None
+
+    def _counted(self) -> int | None:
+        """The bytes that the frame says it has; 0: it cannot have so many."""
+        framing = self._framing
+        behind = framing.at + framing.width
+        if len(self._pending) < behind:
+            return None
+        size = int.from_bytes(self._pending[framing.at : behind], framing.order) + framing.adds
+        if not behind <= size <= framing.longest:
+            return 0
+        return size if size <= len(self._pending) else None
+
+    def _fixed(self) -> int | None:
+        return self._framing.length if self._framing.length <= len(self._pending) else None
+
+    def _plain(self, frame: bytes) -> bytes | None:
+        """The frame without escapes; None where one is at its end."""
+        if not self._escape:
+            return frame
+        begin, end = len(self._start), len(frame) - len(self._end)
+        made, at = bytearray(frame[:begin]), begin
+        while at < end:
+            escaped = frame.startswith(self._escape, at)
+            if escaped and at + 1 >= end:
+                return None
+            made.append(frame[at + 1] ^ self._framing.escape_xor if escaped else frame[at])
+            at += 1 + escaped
+        return bytes(made) + frame[end:]

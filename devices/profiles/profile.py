@@ -1,0 +1,66 @@
+"""Profiles: read from their text, with every mistake at its line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.resources import files
+
+import msgspec
+
+from devices import places
+from devices.profiles.language import Profile
+from devices.profiles.soundness import flaws
+from devices.sections import Notes, read
+
+LONGEST = 1 << 16
+"""Bytes of a profile: far more than any device needs, and few enough to be looked at in a moment whatever they are."""
+
+_PLACE = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL)
+"""How ``tomllib`` says where a text is no TOML."""
+
+
+class Mistake(msgspec.Struct, frozen=True):
+    """One thing that is wrong. ``line``: counted from 1; 0: of the whole file. ``place``: ``message[0].fields.spin``."""
+
+    line: int
+    place: str
+    what: str
+
+    def of(self, file: str) -> str:
+        """It as people read it, ``acme.toml:12: message[0].fields.spin: what is wrong``."""
+        return f"{file}:{self.line or 1}: {self.place + ': ' if self.place else ''}{self.what}"
+
+
+class Mistaken(ValueError):
+    """A profile that cannot be used; ``mistakes`` holds all that is wrong with it."""
+
+    def __init__(self, mistakes: tuple[Mistake, ...]) -> None:
+        super().__init__("\n".join(mistake.of("profile") for mistake in mistakes))
+        self.mistakes = mistakes
+
+
+def parse(text: str) -> Profile:
+    """The profile of a text. Raises :class:`Mistaken` with every mistake in it."""
+    if len(text) > LONGEST:
+        raise Mistaken((Mistake(0, "", f"a profile has at most {LONGEST} bytes"),))
+    try:
+        given = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        found = _PLACE.fullmatch(str(error))
+        line, place, what = (int(found["line"]), found["place"], found["what"]) if found else (0, "", str(error))
+        raise Mistaken((Mistake(line, place, what),)) from error
+    notes: Notes = []
+    profile = read(Profile, given, (), notes)
+    if not notes:  # what is not even read may mislead whoever looks at the whole
+        notes += flaws(profile)
+    if notes:
+        lines = places.lines(text)
+        made = {Mistake(places.line(lines, at) or 0, places.spell(at), what) for at, what in notes}
+        raise Mistaken(tuple(sorted(made, key=lambda mistake: (mistake.line, mistake.place, mistake.what))))
+    return profile
+
+
+def shipped(name: str) -> Profile:
+    """A profile that comes with Novamás, by its name."""
+    return parse(files("devices.profiles").joinpath(f"{name}.toml").read_text())

@@ -1,0 +1,96 @@
+"""What is said of a frame: templates filled with the values of fields, made into readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from string import Formatter
+from typing import Any, cast
+
+import msgspec
+
+from devices.profiles.fields import Unfit, Values
+from devices.profiles.language import Conditions, Profile, Say
+from devices.readings import READINGS, AnyReading, Reading
+
+KINDS: Mapping[str, type[Reading]] = {str(kind.__struct_config__.tag): kind for kind in READINGS}
+"""The name of a reading -> its type."""
+
+CARDS = frozenset(rank + suit for rank in "A23456789TJQK" for suit in "cdhs") | {"X"}
+"""All that a card may be."""
+
+
+def hides(profile: Profile) -> bool:
+    """Whether the bytes of a device may be those of cards that lie face down, so that they are shown with ``card.drawn`` alone."""
+    said = (say.reading for says in (profile.say, *(message.say for message in profile.message)) for say in says)
+    return profile.kind in ("shoe", "shuffler") or any(reading.startswith(("card.", "shuffler.")) for reading in said)
+
+
+def hold(when: Conditions, unless: Conditions, values: Values) -> bool:
+    """Whether every condition of ``when`` holds, and none of ``unless``."""
+    return all(_is(values.get(name), wanted) for name, wanted in when.items()) and not any(
+        _is(values.get(name), wanted) for name, wanted in unless.items()
+    )
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    given = "" if value is None else value
+    return any(
+        given == one and isinstance(given, bool) == isinstance(one, bool)
+        for one in (wanted if isinstance(wanted, list) else [wanted])
+    )
+
+
+def fields_in(template: Any) -> Iterator[str]:
+    """The fields that a template names. Raises ``ValueError`` for one that is none."""
+    if isinstance(template, list):
+        for one in template:
+            yield from fields_in(one)
+    elif isinstance(template, str):
+        for _, name, form, conversion in Formatter().parse(template):
+            if name is not None:
+                if form or conversion or not name:
+                    raise ValueError(f"{template!r}: a field is named in braces, {{name}}, and nothing more")
+                yield name
+
+
+def filled(template: Any, values: Values) -> Any:
+    """A template with the values in it: ``{name}`` alone is the value itself, among other text it is its text."""
+    if isinstance(template, list):
+        return [filled(one, values) for one in template]
+    if not isinstance(template, str):
+        return template
+    parts = list(Formatter().parse(template))
+    if len(parts) == 1 and not parts[0][0] and parts[0][1]:
+        return values[parts[0][1]]
+    return "".join(text + ("" if name is None else _text(values[name])) for text, name, _, _ in parts)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def made(say: Say, values: Values) -> AnyReading:
+    """The reading, without its frame. Raises :class:`Unfit` where a value is none that it takes."""
+    kind = KINDS[say.reading]
+    fields = fields_of(kind)
+    given = {key: suited(fields[key], filled(template, values)) for key, template in say.fill.items()}
+    present = {key: value for key, value in given.items() if value is not None or fields[key].required}
+    if isinstance(present.get("card"), str) and present["card"] not in CARDS:
+        raise Unfit
+    try:
+        return cast("AnyReading", msgspec.convert({**present, "type": say.reading, "at": 0.0}, kind))
+    except msgspec.ValidationError:
+        raise Unfit from None
+
+
+@cache
+def fields_of(kind: type[Reading]) -> Mapping[str, msgspec.structs.FieldInfo]:
+    """The fields of a reading by name."""
+    return {field.name: field for field in msgspec.structs.fields(kind)}
+
+
+def suited(field: msgspec.structs.FieldInfo, value: Any) -> Any:
+    """A number as its text, where a reading takes nothing but text."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number and field.type in (str, str | None) else value

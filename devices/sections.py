@@ -1,0 +1,72 @@
+"""Sections of a TOML file as structs: every mistake is noted with the way to it, an unknown key is one, and reading goes on."""
+
+from __future__ import annotations
+
+import difflib
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_origin
+
+import msgspec
+
+from devices import places
+
+Notes = list[tuple[places.Path, str]]
+_Kind = TypeVar("_Kind", bound=msgspec.Struct)
+
+
+def read(kind: type[_Kind], given: object, at: places.Path, notes: Notes) -> _Kind:
+    """Make a ``kind`` of what the file gives and note every mistake. A mistaken field takes its default, or is empty."""
+    known = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    if not isinstance(given, dict):
+        notes.append((at, f"expected a section with the keys {', '.join(known)}, got {given!r}"))
+        given = dict.fromkeys(known)
+        notes = []  # one mistake, not one for each key
+    notes += [((*at, key), _unknown(key, list(known))) for key in given if key not in known]
+    notes += [(at, f"the key `{key}` is missing") for key, field in known.items() if field.required and key not in given]
+    values = {field.name: _value(field, given, (*at, key), notes) for key, field in known.items()}
+    try:
+        return kind(**values)
+    except ValueError as error:  # values that do not go together
+        notes.append((at, str(error)))
+        return kind(**{field.name: _value(field, {}, (*at, key), []) for key, field in known.items()})
+
+
+def _value(field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.Path, notes: Notes) -> Any:
+    value = given.get(field.encode_name, msgspec.UNSET)
+    kind, part = field.type, next(iter(get_args(field.type)), None)
+    if _is_section(kind):
+        return read(kind, {} if value is msgspec.UNSET else value, at, notes if value is not msgspec.UNSET else [])
+    if value is not msgspec.UNSET:
+        if _is_section(part) and get_origin(kind) is UnionType:  # a section that may be left out
+            return read(part, value, at, notes)
+        if _is_section(part) and get_origin(kind) is tuple and isinstance(value, list):
+            return tuple(read(part, item, (*at, index), notes) for index, item in enumerate(value))
+        if get_origin(kind) is dict and _is_section(get_args(kind)[1]) and isinstance(value, dict):
+            return {key: read(get_args(kind)[1], item, (*at, key), notes) for key, item in value.items()}
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            notes.append((at, _expected(kind, value, str(error))))
+    if field.default is not msgspec.NODEFAULT:
+        return field.default
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    return () if get_origin(kind) is tuple else ""
+
+
+def _is_section(kind: Any) -> TypeGuard[type[msgspec.Struct]]:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+def _unknown(key: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(key, known, n=1)
+    return "unknown key" + (f"; is `{near[0]}` meant?" if near else f"; there are: {', '.join(known) or 'none'}")
+
+
+def _expected(kind: Any, value: Any, error: str) -> str:
+    meant = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)
+    if meant is not None and (description := meant.__metadata__[0].description):
+        return f"expected {description}, got {value!r}"
+    if get_origin(kind) is Literal:
+        return f"expected one of {', '.join(map(str, get_args(kind)))}, got {value!r}"
+    return f"{error[0].lower()}{error[1:]}"
