@@ -7,6 +7,7 @@ Scheme         Address                                         What it is
 ``tcp``        ``tcp://host:port``                             a raw socket of a device server
 ``rfc2217``    ``rfc2217://host:port?baud=9600``               a port of a device server, with its settings
 ``usb``        ``usb://vid:pid/serial``                        the reports of a USB HID device
+``mqtt``       ``mqtt://host:port/base/topic``                 a device that speaks below a topic of a broker of its own
 ``replay``     ``replay:///path/of/a.rec?speed=1``             a recording, played as if it were live
 =============  ==============================================  ===================================
 """
@@ -26,6 +27,7 @@ SCHEMES = {
     "tcp": "devices.links.tcp",
     "rfc2217": "devices.links.rfc2217",
     "usb": "devices.links.usb",
+    "mqtt": "devices.links.mqtt",
     "replay": "devices.links.replay",
 }
 """Scheme -> its module, imported when it is first asked for. Each has ``check(address)`` and ``connect(address)``."""

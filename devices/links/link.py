@@ -77,7 +77,12 @@ def parse(url: str) -> Address:
     twice = {key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1}
     if twice:
         raise ValueError(f"{', '.join(sorted(twice))}: given more than once")
-    return Address(url, parts.scheme, parts.hostname or "", port, unquote(parts.path), dict(pairs))
+    host = parts.hostname or ""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise ValueError(f"{host[:80]!r} is no name of a host") from None
+    return Address(url, parts.scheme, host, port, unquote(parts.path), dict(pairs))
 
 
 def options(address: Address, kind: type[Options]) -> Options:

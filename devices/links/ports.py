@@ -9,6 +9,9 @@ from pathlib import Path
 import msgspec
 from serial.tools.list_ports import comports
 
+from devices.links.networks import behind_port
+from devices.links.serial_port import SYSTEM
+
 
 class Holder(msgspec.Struct, frozen=True):
     """A process that has a port open. Those of other users show only to root."""
@@ -28,6 +31,8 @@ class Port(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     serial_number: str | None = None
     product: str | None = None
     manufacturer: str | None = None
+    refused: str | None = None
+    """Why it is not opened: the network card that it brings along."""
     holders: tuple[Holder, ...] = ()
 
 
@@ -45,6 +50,7 @@ def ports() -> list[Port]:
                 serial_number=port.serial_number,
                 product=port.product,
                 manufacturer=port.manufacturer,
+                refused=behind_port(port.device, SYSTEM),
                 holders=tuple(holders(port.device)),
             )
         )

@@ -31,12 +31,12 @@ class _RtsAlone(serial.rfc2217.Serial):
 def check(address: Address) -> None:
     """Raises ``ValueError`` when the address cannot be right."""
     host_and_port(address)
-    settings_of(address)
+    settings_of(address, Settings)
 
 
 def connect(address: Address) -> Link:
     """Connect and set the line. Raises :class:`LinkFailed`."""
-    return Rfc2217Link(*host_and_port(address), settings_of(address))
+    return Rfc2217Link(*host_and_port(address), settings_of(address, Settings))
 
 
 class Rfc2217Link:

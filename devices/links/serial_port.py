@@ -13,15 +13,17 @@ import select
 import termios
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 import serial
 from serial.tools.list_ports_linux import SysFS
 
 from devices.links.link import WRITE_TIMEOUT, Address, Link, LinkFailed, WriteTimedOut, options
+from devices.links.networks import behind_port
 
 BY_ID = Path("/dev/serial/by-id")
+SYSTEM = Path("/sys")
 CHUNK = 4096
 PSEUDO_TERMINALS = range(136, 144)
 """Major numbers (Linux, Documentation/admin-guide/devices.txt)."""
@@ -41,6 +43,12 @@ class Settings(msgspec.Struct, frozen=True):
     rts: Literal["on", "off"] | None = None
 
 
+class PortSettings(Settings, frozen=True):
+    """Those of a port of this machine. ``network``: whether an adapter with a network card in it is refused."""
+
+    network: Literal["refuse", "allow"] = "refuse"
+
+
 class _RtsAlone(serial.Serial):
     """A port whose RTS is not touched: pyserial would assert it on opening."""
 
@@ -52,12 +60,15 @@ def check(address: Address) -> None:
     """Raises ``ValueError`` when the address cannot be right."""
     if address.host or not address.path.strip("/"):
         raise ValueError("a port is named by its path, with three slashes: serial:///dev/serial/by-id/...")
-    settings_of(address)
+    settings_of(address, PortSettings)
 
 
-def settings_of(address: Address) -> Settings:
+SettingsOf = TypeVar("SettingsOf", bound=Settings)
+
+
+def settings_of(address: Address, kind: type[SettingsOf]) -> SettingsOf:
     """The line settings of an address of a port, here or at a device server. Raises ``ValueError``."""
-    settings = options(address, Settings)
+    settings = options(address, kind)
     if settings.baud <= 0:
         raise ValueError(f"baud={settings.baud}: must be above 0")
     if settings.rtscts and settings.rts is not None:
@@ -67,7 +78,19 @@ def settings_of(address: Address) -> Settings:
 
 def connect(address: Address) -> Link:
     """Open the port, for us alone. Raises :class:`LinkFailed`."""
-    return SerialLink(address.path, settings_of(address))
+    settings = settings_of(address, PortSettings)
+    if settings.network == "refuse":
+        refuse_networks(address.path)
+    return SerialLink(address.path, settings)
+
+
+def refuse_networks(path: str) -> None:
+    """Raises :class:`LinkFailed` for a port of a USB device that brings a network card along."""
+    if found := behind_port(path, SYSTEM):
+        raise LinkFailed(
+            f"{path}: refused: the device behind the port brings a network card along ({found}); "
+            "turn that off in the device, or use another; network=allow takes it all the same"
+        )
 
 
 def prepare(port: serial.SerialBase, settings: Settings) -> None:

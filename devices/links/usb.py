@@ -1,10 +1,12 @@
-"""``usb://vid:pid/name``: the reports of one USB HID device, a card reader for one, through pyusb.
+"""``usb://vid:pid/name``: one USB device through pyusb: the reports of a HID device, a card reader for one, or the bytes of two
+endpoints.
 
 What the device reports comes to nobody else: the kernel's driver is taken off the interface, which is then claimed, so that a
 reader which passes itself off as a keyboard does not type into the console. At the end the kernel has it back.
 
-Every transfer is one report and all have the same length, so whoever reads knows where one ends. A report of another length ends
-the link: framing that is lost would make other cards of the same bytes.
+Every transfer of a HID device is one report and all have the same length, so whoever reads knows where one ends. A report of
+another length ends the link: framing that is lost would make other cards of the same bytes. Where the address names an endpoint
+(``read=81``), bulk or interrupt, of whatever class, its bytes are a stream, as those of a serial port.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from __future__ import annotations
 import errno
 import re
 from contextlib import suppress
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import libusb_package
@@ -21,15 +24,14 @@ import usb.core
 import usb.util
 from usb.backend import libusb1
 
-from devices.links.link import Address, Link, LinkFailed, options
+from devices.links.link import WRITE_TIMEOUT, Address, Link, LinkFailed, WriteTimedOut, options
+from devices.links.networks import CARDS, MODEMS, made_of, network
 
+SYSTEM = Path("/sys")
 HID, BOOT, KEYBOARD = 3, 1, 1
 """Interface class of human interface devices; subclass and protocol of a keyboard whose reports have a fixed shape."""
 BOOT_REPORT = 8
 """Bytes of a report of such a keyboard."""
-
-NETWORK: tuple[tuple[int, int | None, int | None], ...] = ((0x02, None, None), (0x0A, None, None), (0xE0, None, None), (0xEF, 4, 1))
-"""Class, subclass and protocol of modems, network cards and wireless controllers; None: any."""
 
 SET_IDLE, SET_PROTOCOL = 0x0A, 0x0B
 BOOT_PROTOCOL, REPORT_PROTOCOL = 0, 1
@@ -41,12 +43,16 @@ _PRODUCT = re.compile(r"([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
 
 class Settings(msgspec.Struct, frozen=True):
     """``interface``: its number, where the device has several; ``timeout``: seconds that one transfer waits for a report;
-    ``report``: bytes of a report, where it is neither a boot keyboard's nor fills the packets of the endpoint.
+    ``report``: bytes of a report, where it is neither a boot keyboard's nor fills the packets of the endpoint. ``read`` and
+    ``write``: endpoints, in hexadecimal as ``lsusb -v`` shows them. ``network``: whether one with a network card in it is refused.
     """
 
     interface: Annotated[int, msgspec.Meta(ge=0, le=255)] | None = None
     timeout: Annotated[float, msgspec.Meta(ge=0.2, le=0.5)] = 0.3
     report: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
+    read: Annotated[str, msgspec.Meta(pattern=r"^(0x)?8[1-9a-fA-F]\Z")] | None = None
+    write: Annotated[str, msgspec.Meta(pattern=r"^(0x)?0[1-9a-fA-F]\Z")] | None = None
+    network: Literal["refuse", "allow"] = "refuse"
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -68,7 +74,11 @@ def library() -> Any:
 def check(address: Address) -> None:
     """Raises ``ValueError`` when the address cannot be right."""
     _wanted(address)
-    options(address, Settings)
+    settings = options(address, Settings)
+    if settings.write and not settings.read:
+        raise ValueError(f"write={settings.write}: needs read=, the endpoint that answers")
+    if settings.read and settings.report:
+        raise ValueError(f"report={settings.report}: an endpoint that is named by read= is a stream, without reports")
 
 
 def connect(address: Address) -> Link:
@@ -91,6 +101,7 @@ class UsbLink:
         self._timeout = settings.timeout
         self._detached = False
         self._is_keyboard = False
+        self._output: int | None = None
         self._device: Any = None
         try:
             self._device = find(wanted)
@@ -104,14 +115,19 @@ class UsbLink:
 
     def _take(self, settings: Settings) -> None:
         device = self._device
-        refuse_networks(device, self._name)
-        interface, endpoint = choose(configuration(device), settings.interface, self._name)
+        if settings.network == "refuse":
+            refuse_networks(device, self._name)
+        boot_keyboard = False
+        if settings.read:
+            interface, endpoint, self._output = choose_stream(configuration(device), settings, self._name)
+        else:
+            interface, endpoint = choose(configuration(device), settings.interface, self._name)
+            boot_keyboard = (interface.bInterfaceSubClass, interface.bInterfaceProtocol) == (BOOT, KEYBOARD)
         self._interface: int = interface.bInterfaceNumber
         self._endpoint: int = endpoint.bEndpointAddress
-        boot_keyboard = (interface.bInterfaceSubClass, interface.bInterfaceProtocol) == (BOOT, KEYBOARD)
         packet = endpoint.wMaxPacketSize & 0x7FF
-        self._report = settings.report or (BOOT_REPORT if boot_keyboard else packet)
-        self._room = max(self._report, packet)
+        self._report = None if settings.read else settings.report or (BOOT_REPORT if boot_keyboard else packet)
+        self._room = max(self._report or 0, packet)
         if device.is_kernel_driver_active(self._interface):
             device.detach_kernel_driver(self._interface)
             self._detached = True
@@ -141,13 +157,22 @@ class UsbLink:
             if isinstance(error, usb.core.USBError) and error.errno == errno.ETIMEDOUT:
                 return b""
             raise LinkFailed(f"{self._name}: {_why(error)}") from error
-        if data and len(data) != self._report:
+        if data and self._report not in (None, len(data)):
             raise LinkFailed(f"{self._name}: a report of {len(data)} bytes, not {self._report}: is it in the right mode? (report=)")
         return data
 
-    def write(self, data: bytes) -> None:  # noqa: ARG002
-        """See :class:`devices.links.link.Link`. Nothing is ever sent to such a device."""
-        raise LinkFailed(f"{self._name}: a USB reader takes nothing")
+    def write(self, data: bytes) -> None:
+        """See :class:`devices.links.link.Link`. Only where the address names an endpoint that takes something."""
+        if self._output is None:
+            raise LinkFailed(f"{self._name}: a USB reader takes nothing, unless write= names an endpoint")
+        try:
+            written = self._device.write(self._output, data, int(WRITE_TIMEOUT * 1000))
+        except usb.core.USBError as error:
+            if isinstance(error, usb.core.USBTimeoutError) or error.errno == errno.ETIMEDOUT:
+                raise WriteTimedOut(f"{self._name}: nothing takes what is written") from error
+            raise LinkFailed(f"{self._name}: {_why(error)}") from error
+        if written != len(data):
+            raise WriteTimedOut(f"{self._name}: only {written} of {len(data)} bytes were taken")
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`. The kernel's driver is put back where there was one."""
@@ -234,13 +259,11 @@ def refuse_networks(device: Any, name: str) -> None:
         for setting in device
         for interface in setting
     ]
-    for kind in kinds:
-        if any(all(want in (None, have) for want, have in zip(row, kind, strict=True)) for row in NETWORK):
-            shown = "/".join(f"{part:02x}" for part in kind)
-            raise LinkFailed(
-                f"{name}: refused: it brings a modem or a network card with it (class {shown}); "
-                "a reader in serial mode is a port, serial:///dev/serial/by-id/..."
-            )
+    if found := network(kinds, CARDS | MODEMS) or made_of(SYSTEM / "bus" / "usb" / "devices" / place(device)):
+        raise LinkFailed(
+            f"{name}: refused: it brings a modem or a network card with it ({found}); "
+            "a reader in serial mode is a port, serial:///dev/serial/by-id/..."
+        )
 
 
 def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
@@ -260,6 +283,24 @@ def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
         )
         raise LinkFailed(f"{name}: {why}: {listed}")
     return found[number] if number is not None else next(iter(found.values()))
+
+
+def choose_stream(setting: Any, settings: Settings, name: str) -> tuple[Any, Any, int | None]:
+    """The interface with the endpoint to read, that endpoint, and the address of the one to write. Raises :class:`LinkFailed`."""
+    wanted = [int(address, 16) for address in (settings.read, settings.write) if address]
+    there = []
+    for interface in setting:
+        if interface.bAlternateSetting != 0 or settings.interface not in (None, interface.bInterfaceNumber):
+            continue
+        endpoints = {endpoint.bEndpointAddress: endpoint for endpoint in interface}
+        there += [f"{address:02x} of interface {interface.bInterfaceNumber}" for address in endpoints]
+        if set(wanted) <= endpoints.keys():
+            kinds = {usb.util.endpoint_type(endpoints[address].bmAttributes) for address in wanted}
+            if not kinds <= {usb.util.ENDPOINT_TYPE_BULK, usb.util.ENDPOINT_TYPE_INTR}:
+                raise LinkFailed(f"{name}: only bulk and interrupt endpoints can be read and written")
+            return interface, endpoints[wanted[0]], wanted[1] if settings.write else None
+    shown = " and ".join(f"{address:02x}" for address in wanted)
+    raise LinkFailed(f"{name}: no interface has the endpoint {shown}; there are: {', '.join(there) or 'none'}")
 
 
 def _is_interrupt_in(endpoint: Any) -> bool:

@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from devices.links.networks import CARDS, MODEMS, in_device
+
 HID, MOUSE = "03", "02"
 """Class of the interfaces, and the protocol of a mouse, which is no reader."""
 
@@ -24,6 +26,8 @@ class HidDevice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     serial_number: str | None = None
     product: str | None = None
     manufacturer: str | None = None
+    refused: str | None = None
+    """Why it is not opened: the network card or the modem that it brings along."""
 
 
 def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
@@ -46,6 +50,7 @@ def _device(path: Path) -> HidDevice | None:
         serial_number=_read(path, "serial"),
         product=_read(path, "product"),
         manufacturer=_read(path, "manufacturer"),
+        refused=in_device(path, CARDS | MODEMS),
     )
 
 

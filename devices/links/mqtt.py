@@ -1,0 +1,167 @@
+"""``mqtt://host:port/base/topic``: a device that speaks MQTT through a broker of its own, below one topic.
+
+A message is a line: the topic below the base, 1 where the broker had kept it (so it is old) or 0, and the payload, bytes outside
+printable ASCII as backslash escapes. What is written is a line too, topic and payload, and is published once, not kept.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+
+from devices.links.link import CONNECT_TIMEOUT, WRITE_TIMEOUT, Address, Link, LinkFailed, WriteTimedOut, options
+from devices.readings import escape, unescape
+
+KEEPALIVE = 10
+"""Seconds after which a broker that says nothing is asked whether it is there."""
+ROOM = 1000
+"""Messages that wait to be read at most."""
+LONGEST = 4096
+"""Bytes of a payload that are taken."""
+LONGEST_BASE = 1000
+"""Characters of the topic below which a device speaks."""
+NO_TEXT = "?"
+"""Stands for a topic that is no text, which a broker must not pass on: no driver knows it."""
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """``username`` and ``password_file``: what the broker asks for; an address holds no password."""
+
+    username: str = ""
+    password_file: str = ""
+
+
+def check(address: Address) -> None:
+    """Raises ``ValueError`` when the address cannot be right."""
+    base = address.path.strip("/")
+    if not address.host or not address.port:
+        raise ValueError("a host and a port are needed, as in mqtt://192.0.2.7:1883/base/topic")
+    if not base or any(mark in base for mark in "+#"):
+        raise ValueError("a topic is needed below which the device speaks, without + and #")
+    if "\0" in base or len(base) > LONGEST_BASE:
+        raise ValueError(f"a topic has no NUL, and here at most {LONGEST_BASE} characters")
+    settings = options(address, Settings)
+    if settings.password_file and not settings.username:
+        raise ValueError("a password needs a username")
+
+
+def connect(address: Address) -> Link:
+    """Connect and subscribe. Raises :class:`LinkFailed`."""
+    return MqttLink(address, options(address, Settings))
+
+
+class MqttLink:
+    """One connection. The library's thread puts messages into a queue; the reader takes them out."""
+
+    def __init__(self, address: Address, settings: Settings) -> None:
+        self._name = f"{address.host}:{address.port}"
+        self._base = address.path.strip("/")
+        self._lines: queue.Queue[bytes | LinkFailed] = queue.Queue(ROOM)
+        self._ready: queue.Queue[str] = queue.Queue()
+        self._lost: LinkFailed | None = None
+        self._client = paho.Client(CallbackAPIVersion.VERSION2, reconnect_on_failure=False)
+        self._client.connect_timeout = CONNECT_TIMEOUT
+        if settings.username:
+            self._client.username_pw_set(settings.username, _password(settings.password_file))
+        self._client.on_connect = self._connected
+        self._client.on_subscribe = self._subscribed
+        self._client.on_disconnect = self._disconnected
+        self._client.on_message = self._message
+        assert address.port is not None
+        try:
+            self._client.connect(address.host, address.port, KEEPALIVE)
+        except OSError as error:
+            raise LinkFailed(f"{self._name}: cannot connect: {error.strerror or error}") from error
+        self._client.loop_start()
+        try:
+            reason = self._ready.get(timeout=CONNECT_TIMEOUT)
+        except queue.Empty:
+            reason = "the broker does not answer"
+        if reason:
+            self.close()
+            raise LinkFailed(f"{self._name}: {reason}")
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.link.Link`."""
+        if self._lost is not None:
+            raise self._lost
+        try:
+            said = [self._lines.get(timeout=timeout)]
+        except queue.Empty:
+            return b""
+        with suppress(queue.Empty):
+            while True:
+                said.append(self._lines.get_nowait())
+        self._lost = next((each for each in said if isinstance(each, LinkFailed)), None)
+        lines = b"".join(each for each in said if isinstance(each, bytes))
+        if self._lost is not None and not lines:
+            raise self._lost
+        return lines
+
+    def write(self, data: bytes) -> None:
+        """Publish each line. See :class:`devices.links.link.Link`."""
+        for line in data.decode("ascii").splitlines():
+            topic, _, payload = line.partition(" ")
+            sent = self._client.publish(f"{self._base}/{topic}", unescape(payload), qos=1)
+            try:
+                sent.wait_for_publish(WRITE_TIMEOUT)
+            except (RuntimeError, ValueError) as error:
+                raise LinkFailed(f"{self._name}: cannot publish: {error}") from error
+            if not sent.is_published():
+                raise WriteTimedOut(f"{self._name}: the broker does not take what is published")
+
+    def close(self) -> None:
+        """See :class:`devices.links.link.Link`."""
+        with suppress(Exception):
+            self._client.disconnect()
+        self._client.loop_stop()
+        # Without a way back to us it is freed with us, and its last sockets are closed at once.
+        self._client.on_connect = self._client.on_subscribe = self._client.on_disconnect = self._client.on_message = None
+
+    def describe(self) -> dict[str, str]:
+        """See :class:`devices.links.link.Link`."""
+        return {"peer": self._name, "topic": self._base}
+
+    # In the library's thread
+
+    def _connected(self, client: paho.Client, _data: object, _flags: object, reason: object, _more: object) -> None:
+        if getattr(reason, "is_failure", False):
+            self._ready.put(f"the broker refused: {reason}")
+            return
+        client.subscribe(f"{self._base}/#", qos=1)
+
+    def _subscribed(self, _client: object, _data: object, _mid: int, granted: Sequence[object], _more: object) -> None:
+        refused = next((reason for reason in granted if getattr(reason, "is_failure", False)), None)
+        self._ready.put(f"the broker refused the topic {self._base}: {refused}" if refused else "")
+
+    def _disconnected(self, *_: object) -> None:
+        self._put(LinkFailed(f"{self._name}: the connection to the broker is lost"))
+
+    def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
+        try:
+            topic = escape(message.topic.removeprefix(f"{self._base}/").encode())
+        except UnicodeDecodeError:  # an exception here would end the library's thread, and nobody would hear of it
+            topic = NO_TEXT
+        text = f"{topic} {int(message.retain)} {escape(bytes(message.payload[:LONGEST]))}\n"
+        self._put(text.encode("ascii"))
+
+    def _put(self, said: bytes | LinkFailed) -> None:
+        try:
+            self._lines.put_nowait(said)
+        except queue.Full:  # nobody reads: the link is of no use, and is opened anew
+            self._lost = self._lost or LinkFailed(f"{self._name}: more than {ROOM} messages waited")
+
+
+def _password(path: str) -> str | None:
+    if not path:
+        return None
+    try:
+        return Path(path).read_text(encoding="utf-8").rstrip("\n")
+    except OSError as error:
+        raise LinkFailed(f"{path}: cannot be read: {error.strerror}") from error
