@@ -1,1 +1,1 @@
-"""Codecs of shufflers. None is written yet."""
+"""Codecs of shufflers."""

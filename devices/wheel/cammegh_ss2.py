@@ -12,12 +12,12 @@ from typing import Annotated, Literal
 import msgspec
 
 from devices.codec import Counters, Driver
+from devices.pace import Beat
 from devices.readings import (
     AnyReading,
     DeviceRefused,
     DeviceReport,
     LinkGarbage,
-    LinkLate,
     Number,
     Phase,
     WheelFault,
@@ -33,10 +33,6 @@ LONGEST_LINE = 256
 """Bytes. The longest line of normal operation has 20; a longer run without a line end is dropped."""
 FASTEST_POLL = 0.1
 """Seconds between two requests for the status that the wheel allows."""
-SILENCE = 1.5
-"""In periods: without a status for longer than this, what follows is late."""
-PACED = 0.8
-"""In periods: a status at least this long after the one before it was not waiting in a buffer, so it is live."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,18 +65,14 @@ class CammeghSS2:
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
         self._device = device
-        self._period = options.poll or options.period
         self._poll = options.poll
         self._pockets = frames.pockets_of(options.pockets)
 
         self._pending = b""
         self._cut = True  # the beginning of the pending line was not seen, or was dropped
 
-        self._heard: float | None = None  # when the last status came
+        self._beat = Beat(device, options.poll or options.period)
         self._reopened = False
-        self._late = False
-        self._late_frames = 0
-        self._silence = 0.0
 
         self._last: Status | None = None
         self._phase: Phase | None = None
@@ -103,6 +95,7 @@ class CammeghSS2:
         """Drop the half line; what comes next is late until it is paced."""
         self._pending = b""
         self._cut = True
+        self._beat.reopened()
         self._reopened = True
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
@@ -208,7 +201,9 @@ class CammeghSS2:
         out.append(DeviceReport(at=now, device=self._device, frame=evidence, report="self_test", value="passed"))
 
     def _status(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
-        self._pace(now, out)
+        out += self._beat.heard(now)
+        self.counters.late += self._beat.late
+        self._reopened = False
         last, self._last = self._last, status
         if last is None or last.state != status.state or last.spin != status.spin:
             self._state_began = now
@@ -218,24 +213,10 @@ class CammeghSS2:
         if status.state == frames.SETTLED:
             self._settle(status, line, now, out, joined=last is None)
         self._compare(status, line, now, out)
-        if self._late:
+        if self._beat.late:
             self._warned.clear()
         elif status.warnings or self._faults or self._warned or status.state == frames.BALL_NOT_IN_TRACK:
             self._warn(status, line, now, out)
-
-    def _pace(self, now: float, out: list[AnyReading]) -> None:
-        """Decide whether this status is live or late, and tell of a burst that is over."""
-        gap = 0.0 if self._heard is None else now - self._heard
-        if self._heard is not None and (self._reopened or gap > SILENCE * self._period):
-            self._late = True
-            self._silence = max(self._silence, gap)
-        elif self._late and gap >= PACED * self._period:
-            out.append(LinkLate(at=now, device=self._device, frames=self._late_frames, silence=round(self._silence, 3)))
-            self._late, self._late_frames, self._silence = False, 0, 0.0
-        self._heard = now
-        self._reopened = False
-        self._late_frames += self._late
-        self.counters.late += self._late
 
     def _follow(self, last: Status, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         """Follow the spin counter: a result that was missed can be recovered from the next spin's lines, and only there."""
@@ -260,7 +241,7 @@ class CammeghSS2:
         self._phase = frames.PHASES.get(status.state, self._phase)
         if self._phase is None:
             return
-        shown = (self._phase, status.spin, status.direction, status.speed == 0, self._late)
+        shown = (self._phase, status.spin, status.direction, status.speed == 0, self._beat.late)
         if shown == self._shown:
             return
         self._shown = shown
@@ -273,7 +254,7 @@ class CammeghSS2:
                 spin=status.spin,
                 rpm=status.speed / 10,
                 direction=frames.DIRECTIONS[status.direction],
-                late=self._late,
+                late=self._beat.late,
             )
         )
 
@@ -284,7 +265,7 @@ class CammeghSS2:
         if self._told and self._told.spin == status.spin:
             return
         result = _Result(status.spin, status.number, line)
-        if self._late:
+        if self._beat.late:
             self._candidate = result
         else:
             # We may have joined long after the ball fell: then the number was not seen to come, and is a candidate.
@@ -365,6 +346,7 @@ DRIVER = Driver(
     evidence="documented",
     line="baud=9600",
     options=Options,
+    games=("roulette-french", "roulette-american"),
     commands=tuple(frames.COMMANDS),
     make=_make,
 )

@@ -1,0 +1,1 @@
+"""Readers and shakers of dice."""

@@ -1,0 +1,162 @@
+"""Driver of a dice shaker that is spoken to over MQTT, as one studio's programs use it.
+
+On ``<base>/says`` it tells its state when ``/state`` is published on ``<base>/listens``: S0 idle, S1 shaking, S2 command received,
+S90 its motion failed. It does not read the dice: what they show comes from another device or a person, and only after S0.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+import msgspec
+
+from devices.codec import Counters, Driver
+from devices.readings import AnyReading, DeviceReport, DiceFault, DiceFaultName, DiceState, LinkGarbage, escape
+
+ASK = b"listens /state\n"
+IDLE, SHAKING, RECEIVED, FAILED = "S0", "S1", "S2", "S90"
+STATES = (IDLE, SHAKING, RECEIVED, FAILED)
+Word = Literal["idle", "moving", "settled"]
+LEAVES = ("says", "status", "response", "listens")
+LONGEST_LINE = 4096
+"""Bytes without a line end that are kept."""
+_TOLD = 120
+"""Characters of a text that is told."""
+_LINE = re.compile(rb"(?P<leaf>[^ ]{1,64}) (?P<kept>[01]) (?P<payload>.*)")
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``poll``: seconds between two requests for the state. ``shake``: what is published to shake, the shaker's own language."""
+
+    poll: Annotated[float, msgspec.Meta(ge=0.2)] = 1.0
+    shake: str = "/cycle/?pattern=0&parameter1=10&parameter2=0&amplitude=0.41&duration=6"
+
+
+class SicboShaker:
+    """One shaker. See :class:`devices.codec.Codec`."""
+
+    steady = True
+
+    def __init__(self, device: str, options: Options) -> None:
+        self.counters = Counters()
+        self._device = device
+        self._options = options
+        self._pending = b""
+        self._state: str | None = None
+        self._told: tuple[str, bool] | None = None
+        self._received = False  # a command was received, and the dice have not moved since
+        self._throw = 0
+        self._faults: set[DiceFaultName] = set()
+        self._said: dict[str, str] = {}
+
+    @property
+    def deadline(self) -> float | None:
+        """Never: its answers are the clock."""
+        return None
+
+    def reconnected(self, now: float) -> None:  # noqa: ARG002
+        """What it did meanwhile nobody knows."""
+        self._pending = b""
+        self._received = False
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """Its state."""
+        return ((self._options.poll, ASK),)
+
+    def encode(self, command: str, argument: str = "") -> bytes:
+        """``shake``. Refused unless it said last that it is idle."""
+        if command != "shake" or argument:
+            raise ValueError("sicbo-shaker has one command: shake, without an argument")
+        if self._state != IDLE:
+            raise ValueError(f"sicbo-shaker: it is not idle but {self._state or 'unknown'}")
+        return b"listens " + escape(self._options.shake.encode()).encode("ascii") + b"\n"
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take lines of the link and give what they mean."""
+        self.counters.bytes += len(data)
+        out: list[AnyReading] = []
+        *lines, rest = (self._pending + data).split(b"\n")
+        for line in lines:
+            self._line(self._shortened(line, now, out), now, out)
+        self._pending = self._shortened(rest, now, out)
+        return out
+
+    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+        """Drop what of a line is too much, however it came in."""
+        while len(line) > LONGEST_LINE:
+            self._garbage(line[:LONGEST_LINE], now, out)
+            line = line[LONGEST_LINE:]
+        return line
+
+    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+        match = _LINE.fullmatch(line)
+        if match is None or not line.isascii() or match["leaf"].decode("ascii") not in LEAVES:
+            if line:
+                self._garbage(line, now, out)
+            return
+        leaf, payload, frame = match["leaf"].decode("ascii"), match["payload"].decode("ascii"), escape(line)
+        if leaf == "listens":
+            return  # what we and others say to it
+        self.counters.frames += 1
+        if leaf == "says" and payload in STATES:
+            self._says(payload, match["kept"] == b"1", frame, now, out)
+        elif self._said.get(leaf) != payload:
+            self.counters.unknown += leaf == "says"
+            self._said[leaf] = payload
+            out.append(DeviceReport(at=now, device=self._device, frame=frame[:_TOLD], report=leaf, value=payload[:_TOLD]))
+
+    def _says(self, state: str, late: bool, frame: str, now: float, out: list[AnyReading]) -> None:
+        self.counters.late += late
+        before, self._state = self._state, state
+        if state == SHAKING and before != SHAKING:
+            self._throw += 1
+            self._fault("unchanged", False, frame, now, out)
+        if state == RECEIVED:
+            self._received = True
+        elif state == SHAKING:
+            self._received = False
+        elif state == IDLE and self._received:  # it took the command and never shook: the dice lie as they lay
+            self._received = False
+            self._fault("unchanged", True, frame, now, out)
+        self._fault("sensor", state == FAILED, frame, now, out, detail=state if state == FAILED else None)
+        if state not in (SHAKING, IDLE):
+            return
+        word: Word = "moving" if state == SHAKING else "settled" if self._throw else "idle"
+        if (word, late) != self._told:
+            self._told = (word, late)
+            out.append(DiceState(at=now, device=self._device, frame=frame, state=word, throw=self._throw or None, late=late))
+
+    def _fault(
+        self, fault: DiceFaultName, active: bool, frame: str, now: float, out: list[AnyReading], detail: str | None = None
+    ) -> None:
+        if active == (fault in self._faults):
+            return
+        (self._faults.add if active else self._faults.discard)(fault)
+        out.append(
+            DiceFault(
+                at=now, device=self._device, frame=frame, fault=fault, active=active, throw=self._throw or None, detail=detail
+            )
+        )
+
+    def _garbage(self, data: bytes, now: float, out: list[AnyReading]) -> None:
+        self.counters.damaged += 1
+        out.append(LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data)))
+
+
+def _make(device: str, options: msgspec.Struct) -> SicboShaker:
+    assert isinstance(options, Options)
+    return SicboShaker(device, options)
+
+
+DRIVER = Driver(
+    name="sicbo-shaker",
+    kind="dice",
+    title="Dice shaker over MQTT",
+    evidence="observed",
+    line="",
+    scheme="mqtt",
+    options=Options,
+    commands=("shake",),
+    make=_make,
+)

@@ -1,0 +1,111 @@
+"""Driver of the Deck Mate 1 shuffler, as far as its serial port goes: it says that its power came on, and listens to nothing.
+
+19200 8N1 on the RJ45 at its rear. At power-up it sends one NUL, then a banner that names it. The only other thing that it ever
+sends is its history, when somebody calls for it in the service menu: that is a matter for ``novamas import deck-mate-1``, and here
+it is told only that it was sent. Nothing it says tells a state, a count or a card.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from devices.codec import Counters, Driver
+from devices.readings import AnyReading, DeviceReport, LinkGarbage, ShufflerState, escape
+
+LONGEST_LINE = 256
+"""Bytes. A longer run without a line end is dropped."""
+
+_BANNER = re.compile(r"deck\s*mate", re.IGNORECASE)
+_HISTORY = re.compile(r"\b(?:Time|Date|Cyc):")
+_SAID = 64
+"""Characters of a line that is told."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """It has none."""
+
+
+class DeckMate1:
+    """One shuffler. See :class:`devices.codec.Codec`."""
+
+    steady = False
+
+    def __init__(self, device: str) -> None:
+        self.counters = Counters()
+        self._device = device
+        self._pending = b""
+        self._history = False
+
+    @property
+    def deadline(self) -> float | None:
+        """Never: it is silent between two power-ups."""
+        return None
+
+    def reconnected(self, now: float) -> None:  # noqa: ARG002
+        """Drop the half line."""
+        self._pending = b""
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """It answers nothing."""
+        return ()
+
+    def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
+        """It takes no commands."""
+        raise ValueError(f"deck-mate-1 has no command {command!r}: it listens to nothing")
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now`` and give what they mean."""
+        self.counters.bytes += len(data)
+        out: list[AnyReading] = []
+        *lines, rest = re.split(rb"[\r\n\x00]", self._pending + data)
+        for line in lines:
+            if kept := self._shortened(line, now, out).strip():
+                self._line(kept, now, out)
+        self._pending = self._shortened(rest, now, out)
+        return out
+
+    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+        """Drop what of a line is too much, however it came in."""
+        while len(line) > LONGEST_LINE:
+            self._garbage(line[:LONGEST_LINE], now, out)
+            line = line[LONGEST_LINE:]
+        return line
+
+    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+        text = line.decode("latin-1")
+        if not (line.isascii() and text.isprintable()):
+            self._garbage(line, now, out)
+            return
+        self.counters.frames += 1
+        frame, history = escape(line), _HISTORY.search(text) is not None
+        if history and not self._history:
+            out.append(DeviceReport(at=now, device=self._device, frame=frame, report="history", value="sent"))
+        self._history = history
+        if _BANNER.search(text) and not history:
+            # What was in it before nobody knows: whoever deals from it has to look.
+            out.append(DeviceReport(at=now, device=self._device, frame=frame, report="powered_up", value=text[:_SAID]))
+            out.append(ShufflerState(at=now, device=self._device, frame=frame, state="idle", detail="powered up"))
+        elif not history:
+            out.append(DeviceReport(at=now, device=self._device, frame=frame, report="said", value=text[:_SAID]))
+
+    def _garbage(self, data: bytes, now: float, out: list[AnyReading]) -> None:
+        self.counters.damaged += 1
+        out.append(LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data)))
+
+
+def _make(device: str, _options: msgspec.Struct) -> DeckMate1:
+    return DeckMate1(device)
+
+
+DRIVER = Driver(
+    name="deck-mate-1",
+    kind="shuffler",
+    title="Deck Mate 1",
+    evidence="observed",
+    line="baud=19200",
+    options=Options,
+    commands=(),
+    make=_make,
+)

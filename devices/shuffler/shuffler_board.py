@@ -1,0 +1,157 @@
+"""Driver of a shuffler with a sensor board, built by the house: see ``docs/board.md``.
+
+It says what it does, what it found of the cards in it, and that a packet came out. That the count and that the set is right are two
+facts. **No report has a field that could tell cards in order**: a verdict that something is wrong names what is missing or too
+many, a few cards in the order of a new deck and in no other. A report that names cards in any other way is dropped, never
+shown, and told as ``cards_refused``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar, get_args
+
+import msgspec
+
+from devices.board.codec import Board, Heard, Options
+from devices.board.report import Report
+from devices.codec import Driver
+from devices.readings import AnyReading, ShufflerPacket, ShufflerState, ShufflerStateName, ShufflerVerdict
+
+STATES: dict[str, ShufflerStateName] = {name: name for name in get_args(ShufflerStateName)}
+"""What the board says -> the state."""
+RIGHT: dict[str, bool | None] = {"1": True, "0": False, "-": None}
+NEW_DECK = (*(rank + suit for suit in "cdhs" for rank in "A23456789TJQK"), "X")
+"""The order in which cards are named."""
+NAMED = 8
+"""Cards that are named as missing, and as many as too many."""
+
+_CARD = "(?:[A2-9TJQK][cdhs]|X)"
+_CARDS = rf"-|{_CARD}(?:\+{_CARD}){{0,{NAMED - 1}}}"
+_WHO = r"(?:box|seat|board|common):[1-9]\d?|dealer|board|burn"
+_TELLS_A_CARD = re.compile(r"(?<![a-z])(?:10|[A2-9TJQKa2-9tjqk])[CDHScdhs](?![a-z])|[\u2660-\u2667]|(?<![a-z])X(?![a-z])")
+
+
+class ShufflerBoard(Board):
+    """One shuffler. See :class:`devices.codec.Codec`."""
+
+    kind = "shuffler"
+    always = frozenset({"verdict", "packet"})
+    shown = False
+    words: ClassVar[Mapping[str, re.Pattern[str]]] = {
+        "state": re.compile(rf"(?P<state>{'|'.join(STATES)}),(?P<packets>\d{{1,5}})(?:,(?P<detail>[a-z][a-z_]{{0,31}}))?"),
+        "verdict": re.compile(
+            rf"(?P<decks>\d{{1,2}}|-),(?P<count>\d{{1,4}}|-),(?P<count_right>[01-]),(?P<set_right>[01-]),"
+            rf"(?P<missing>{_CARDS}),(?P<extra>{_CARDS})"
+        ),
+        "packet": re.compile(rf"(?P<packets>\d{{1,5}}),(?P<size>[1-9]\d{{0,2}})(?:,(?P<to>{_WHO}))?"),
+    }
+    """``packets``: how many have come out since the board was started."""
+
+    def __init__(self, device: str, options: Options) -> None:
+        super().__init__(device, options)
+        self._state: tuple[str, str | None, bool] | None = None
+        self._packets: int | None = None
+
+    def forget(self) -> None:
+        """It was started anew: what it did last is over."""
+        self._state = None
+        self._packets = None
+
+    def understood(self, report: Report) -> re.Match[str] | None:
+        """A report that names cards in any way but a verdict's is none."""
+        fields = super().understood(report)
+        if fields is None or report.word != "verdict":
+            return None if _TELLS_A_CARD.search(report.fields) else fields
+        named = [_cards(fields[which]) for which in ("missing", "extra")]
+        wrong = "0" in (fields["count_right"], fields["set_right"])
+        return fields if all(_as_in_a_new_deck(cards) for cards in named) and (wrong or not any(named)) else None
+
+    def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
+        """Tell of a report that is not understood, and of one that tries to tell cards, without a word of what it said."""
+        super().refuse(report, now, out)
+        if _TELLS_A_CARD.search(report.fields):
+            self.tell("cards_refused", report.word, now, out)
+
+    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+        """``state``, each second too; ``verdict`` and ``packet``, once."""
+        fields = heard.fields
+        if heard.word == "verdict":
+            out.append(
+                ShufflerVerdict(
+                    at=heard.now,
+                    device=self._device,
+                    frame=heard.frame,
+                    decks=_number(fields["decks"]),
+                    count=_number(fields["count"]),
+                    count_right=RIGHT[fields["count_right"]],
+                    set_right=RIGHT[fields["set_right"]],
+                    missing=_cards(fields["missing"]),
+                    extra=_cards(fields["extra"]),
+                    late=heard.late,
+                )
+            )
+            return
+        packets = int(fields["packets"])
+        self._missing(packets - (heard.word == "packet"), heard, out)
+        self._packets = packets
+        if heard.word == "packet":
+            out.append(
+                ShufflerPacket(
+                    at=heard.now,
+                    device=self._device,
+                    frame=heard.frame,
+                    size=int(fields["size"]),
+                    to=fields["to"],
+                    index=packets,
+                    late=heard.late,
+                )
+            )
+        elif self._state != (fields["state"], fields["detail"], heard.late):
+            self._state = fields["state"], fields["detail"], heard.late
+            out.append(
+                ShufflerState(
+                    at=heard.now,
+                    device=self._device,
+                    frame=heard.frame,
+                    state=STATES[fields["state"]],
+                    detail=fields["detail"],
+                    late=heard.late,
+                )
+            )
+
+    def _missing(self, before: int, heard: Heard, out: list[AnyReading]) -> None:
+        """Packets that came out and were not heard of."""
+        if self._packets is not None and before > self._packets:
+            self.tell("packets_missed", str(before - self._packets), heard.now, out, heard.frame)
+
+
+def _cards(named: str) -> tuple[str, ...]:
+    return () if named == "-" else tuple(named.split("+"))
+
+
+def _as_in_a_new_deck(cards: tuple[str, ...]) -> bool:
+    places = [NEW_DECK.index(card) for card in cards]
+    return places == sorted(places)
+
+
+def _number(said: str) -> int | None:
+    return None if said == "-" else int(said)
+
+
+def _make(device: str, options: msgspec.Struct) -> ShufflerBoard:
+    assert isinstance(options, Options)
+    return ShufflerBoard(device, options)
+
+
+DRIVER = Driver(
+    name="shuffler-board",
+    kind="shuffler",
+    title="Shuffler with a sensor board",
+    evidence="documented",
+    line="baud=115200",
+    options=Options,
+    commands=(),
+    make=_make,
+)

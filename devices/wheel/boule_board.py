@@ -1,0 +1,185 @@
+"""Driver of a boule plate of 18 holes with a sensor in each, built by the house: see ``docs/board.md``.
+
+The board says raw what its sensors see; nothing there decides anything. A ball is immobilised when it was seen in one hole and
+nowhere else, and not moving, for ``settle_time`` without a break. Each launch has one outcome: a hole, or a fault that a person
+sees to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from devices.board import codec
+from devices.board.agreement import Agreement
+from devices.board.codec import Heard
+from devices.board.wheel import WheelBoard
+from devices.codec import Driver
+from devices.readings import AnyReading, WheelFaultName
+
+HOLES = 18
+ROW = 9
+"""Holes of a row: hole 10 lies beside hole 1, hole 18 beside hole 9, and 9 is followed by 1."""
+
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``settle_time``: seconds that the ball is seen in one hole and not moving before it is immobilised; ``launch_time``: seconds
+    that it is seen moving before it is launched; ``out_time``: seconds that it is seen nowhere before it is out; ``stuck_time``:
+    seconds that a hole is seen full while the ball moves before its sensor is stuck.
+    """
+
+    settle_time: Seconds = 2.0
+    launch_time: Seconds = 0.5
+    out_time: Seconds = 5.0
+    stuck_time: Seconds = 3.0
+
+
+class BouleBoard(WheelBoard):
+    """One plate. See :class:`devices.codec.Codec`."""
+
+    kind = "boule"
+    words: ClassVar[Mapping[str, re.Pattern[str]]] = {
+        "holes": re.compile(r"(?P<full>[0-3][0-9A-F]{4}),(?P<blind>[0-3][0-9A-F]{4}),(?P<moving>[01]),(?P<launches>\d{1,5})")
+    }
+
+    def __init__(self, device: str, options: Options) -> None:
+        super().__init__(device, options)
+        self._options = options
+        self._lies: Agreement[tuple[frozenset[int], bool]] = Agreement()
+        self._moves: Agreement[bool] = Agreement()
+        self._since: dict[int, float] = {}  # hole -> since when it is seen full without a break
+        self._stuck: frozenset[int] = frozenset()
+        self._told: int | None = None  # the hole in which the ball was seen to lie, until it is taken out
+        self._launched = 0.0
+        self._taken = False  # the ball lay nowhere: a hand has it
+
+    def forget(self) -> None:
+        """The board was started anew."""
+        super().forget()
+        self._since.clear()
+
+    def missed(self) -> None:
+        """What was seen before must be seen again for as long."""
+        super().missed()
+        self._lies.broken()
+        self._moves.broken()
+
+    def begin(self, spin: int) -> None:
+        """Another spin."""
+        super().begin(spin)
+        self._told, self._taken = None, False
+
+    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+        """``holes``: which are seen full, which sensors are blind, whether the ball moves, and how often it began to."""
+        full, blind = holes(heard.fields["full"]), holes(heard.fields["blind"])
+        moving, launches = heard.fields["moving"] == "1", int(heard.fields["launches"])
+        lain = self._lies.held((full, moving), heard.at)
+        since = self._moves.held(moving, heard.at)
+        self._since = {hole: self._since.get(hole, heard.at) for hole in full}
+        self._stuck &= full
+        self.follow(launches, moving)
+        if moving:
+            self._run(full, launches, since, heard, out)
+        else:
+            self._rest(full, blind, lain, since, heard, out)
+        causes = [f"{what} {listed(which)}" for what, which in (("blind", blind), ("stuck", self._stuck)) if which]
+        self.fault("sensor", bool(causes), heard, out, ", ".join(causes) or None)
+        self.show_live(heard, out)
+
+    def _run(self, full: frozenset[int], launches: int, since: float, heard: Heard, out: list[AnyReading]) -> None:
+        """The ball moves: it was launched, or jumps among the holes. What is full all the while is stuck."""
+        if since >= self._options.launch_time and (not self.waiting or not self.begun or self._taken):
+            self.launch(launches, heard, out)
+            self._launched = heard.at if self._moves.since is None else self._moves.since
+        if since >= self._options.stuck_time:
+            self._stuck |= {hole for hole in full if heard.at - self._since[hole] >= self._options.stuck_time}
+        if self.phase == "launched" and self._fresh(full):
+            self.show("settling", heard, out)
+
+    def _rest(
+        self, full: frozenset[int], blind: frozenset[int], lain: float, since: float, heard: Heard, out: list[AnyReading]
+    ) -> None:
+        """The ball does not move. ``lain``: for so long nothing has changed; ``since``: for so long it has not moved."""
+        decided = lain >= self._options.settle_time
+        self._taken = self._taken or (not full and lain >= self._options.launch_time)
+        if not self.waiting:
+            if decided:
+                self._compare(full, heard, out)
+        elif not decided:
+            if since >= self._options.settle_time + self._options.out_time:
+                self._end("number_unknown", "unsteady", heard, out)
+        elif full & self._stuck or (
+            not self.candidate and self._fresh(full) != full
+        ):  # full before the launch: it saw no ball come
+            self._stuck |= full - self._fresh(full)
+            self._end("number_unknown", f"stuck {listed(self._stuck)}", heard, out)
+        elif len(full) == 1:
+            self.candidate = self.candidate or any(_beside(full | {hole}) for hole in blind)  # it may lie between the two
+            self._lie(full, heard, out)
+        elif full:
+            self._end("between" if _beside(full) else "number_unknown", f"seen in {listed(full)}", heard, out)
+        elif lain >= self._options.out_time:  # where a sensor is blind it lies perhaps there
+            self._end("number_unknown" if blind else "ball_out", "seen nowhere", heard, out)
+
+    def _end(self, fault: WheelFaultName, detail: str, heard: Heard, out: list[AnyReading]) -> None:
+        """The spin is over, and a person has to see what came of it."""
+        self.waiting = False
+        self.fault(fault, True, heard, out, detail)
+
+    def _fresh(self, full: frozenset[int]) -> frozenset[int]:
+        """The holes that were seen empty since the launch."""
+        return frozenset(hole for hole in full if self._since[hole] > self._launched)
+
+    def _lie(self, full: frozenset[int], heard: Heard, out: list[AnyReading]) -> None:
+        (self._told,) = full
+        self.settle(self._told, heard, out)
+
+    def _compare(self, full: frozenset[int], heard: Heard, out: list[AnyReading]) -> None:
+        """Once told, the ball lies where it lies, until it is taken out."""
+        if not full:
+            self._told = None
+        if self._told is not None:
+            changed = self._told not in full
+            self.fault("number_changed", changed, heard, out, f"seen in {listed(full)}" if changed else None)
+
+
+def holes(mask: str) -> frozenset[int]:
+    """The holes of a mask in hexadecimal: its lowest bit is hole 1."""
+    bits = int(mask, 16)
+    return frozenset(hole for hole in range(1, HOLES + 1) if bits >> (hole - 1) & 1)
+
+
+def listed(some: frozenset[int]) -> str:
+    """Holes in their order, as a person reads them."""
+    return " ".join(map(str, sorted(some)))
+
+
+def _beside(full: frozenset[int]) -> bool:
+    """Whether the ball can lie between all of these: two holes next to each other, in a row, across or aslant."""
+    if len(full) != 2:
+        return False
+    apart = ((max(full) - 1) % ROW - (min(full) - 1) % ROW) % ROW
+    return apart in (0, 1, ROW - 1)
+
+
+def _make(device: str, options: msgspec.Struct) -> BouleBoard:
+    assert isinstance(options, Options)
+    return BouleBoard(device, options)
+
+
+DRIVER = Driver(
+    name="boule-board",
+    kind="wheel",
+    title="Boule plate with a sensor board",
+    evidence="documented",
+    line="baud=115200",
+    options=Options,
+    games=("boule",),
+    commands=(),
+    make=_make,
+)

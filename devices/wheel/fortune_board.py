@@ -1,0 +1,134 @@
+"""Driver of a wheel of fortune with an encoder board, built by the house: see ``docs/board.md``.
+
+The board says which cell is under the tongue, how many went by since the wheel was set going, which way and how fast it turns. The
+wheel stands when it does not turn and one cell was under the tongue for ``settle_time`` without a break. Each launch has one
+outcome: a cell, or a fault that a person sees to; what was wrong with the launch is told before its cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from devices.board import codec
+from devices.board.agreement import Agreement
+from devices.board.codec import Heard
+from devices.board.wheel import WheelBoard
+from devices.codec import Driver
+from devices.readings import AnyReading, Direction
+
+WAYS: dict[str, Direction] = {"+": "clockwise", "-": "anticlockwise"}
+"""The way in which a wheel turns, as whoever stands before it sees it."""
+
+STEADY = 0.5
+"""Seconds that the wheel is slow before it is about to stop: one measure of its speed says nothing."""
+
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``cells``: how many the wheel has; ``settle_time``: seconds that one cell is under the tongue of a wheel that does not turn;
+    ``launch_cells``: fewer that go by are no launch but a touch; ``slow``: below so many turns a minute it is about to stop;
+    ``min_turns``: whole turns that it has to make; ``back``: cells that it may fall back at the end.
+    """
+
+    cells: Annotated[int, msgspec.Meta(ge=2, le=200)] = 54
+    settle_time: Seconds = 1.0
+    launch_cells: Annotated[int, msgspec.Meta(ge=1)] = 5
+    slow: Annotated[float, msgspec.Meta(gt=0)] = 10.0
+    min_turns: Annotated[int, msgspec.Meta(ge=0)] = 3
+    back: Annotated[int, msgspec.Meta(ge=0)] = 2
+
+
+class FortuneBoard(WheelBoard):
+    """One wheel. See :class:`devices.codec.Codec`."""
+
+    kind = "fortune"
+    words: ClassVar[Mapping[str, re.Pattern[str]]] = {
+        "wheel": re.compile(
+            r"(?P<cell>\d{1,3}),(?P<forward>\d{1,5}),(?P<back>\d{1,5}),(?P<way>[-+0]),(?P<rpm>\d{1,4}),(?P<launches>\d{1,5}),"
+            r"(?P<health>[a-z_]{1,16})"
+        )
+    }
+
+    def __init__(self, device: str, options: Options) -> None:
+        super().__init__(device, options)
+        self._options = options
+        self._stands: Agreement[tuple[int, bool]] = Agreement()
+        self._slow: Agreement[bool] = Agreement()
+        self._told: int | None = None  # the cell that was told, until the wheel is touched
+
+    def missed(self) -> None:
+        """What was seen before must be seen again for as long."""
+        super().missed()
+        self._stands.broken()
+        self._slow.broken()
+
+    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+        """``wheel``: the cell under the tongue (0: a pin), the cells that went by, the way, tenths of a turn a minute, launches."""
+        fields = heard.fields
+        cell, forward, back, launches = (int(fields[name]) for name in ("cell", "forward", "back", "launches"))
+        direction, rpm = WAYS.get(fields["way"]), int(fields["rpm"]) / 10
+        stood = self._stands.held((cell, direction is not None), heard.at)
+        broken = fields["health"] != "ok"
+        self.follow(launches, direction is not None)
+        self.fault("sensor", broken, heard, out, fields["health"] if broken else None)
+        self.candidate = self.candidate or broken  # it may have lost the cells meanwhile
+        if direction is not None:
+            self._turn(launches, forward, rpm, direction, broken, heard, out)
+        if self.waiting and self.begun and back > self._options.back:
+            self.fault("reversed", True, heard, out, f"{back} cells")
+        if direction is None and stood >= self._options.settle_time:
+            self._rest(cell, forward // self._options.cells, broken, heard, out)
+        self.show_live(heard, out)
+
+    def _turn(
+        self, launches: int, forward: int, rpm: float, direction: Direction, broken: bool, heard: Heard, out: list[AnyReading]
+    ) -> None:
+        slow = rpm < self._options.slow
+        steady = self._slow.held(slow, heard.at) >= STEADY
+        again = self.spin is not None and self.spin != launches
+        if forward >= self._options.launch_cells and (not self.waiting or not self.begun or again):
+            self._told = None
+            self.launch(launches, heard, out, rpm, direction)
+            self.candidate = broken
+        if self.phase == "launched" and slow and steady:
+            self.show("settling", heard, out, rpm, direction)
+
+    def _rest(self, cell: int, turns: int, broken: bool, heard: Heard, out: list[AnyReading]) -> None:
+        """The wheel stands."""
+        if not self.waiting:
+            changed = self._told is not None and cell != self._told
+            self.fault("number_changed", changed, heard, out, str(cell) if changed else None)
+        elif broken:
+            self.waiting = False
+            self.fault("number_unknown", True, heard, out, heard.fields["health"])
+        elif not 0 < cell <= self._options.cells:
+            self.waiting = False
+            self.fault("number_unknown" if cell else "between", True, heard, out, str(cell) if cell else None)
+        else:
+            if not self.cut and turns < self._options.min_turns:
+                self.fault("too_few_turns", True, heard, out, str(turns))
+            self._told = cell
+            self.settle(cell, heard, out, None if self.cut else turns)
+
+
+def _make(device: str, options: msgspec.Struct) -> FortuneBoard:
+    assert isinstance(options, Options)
+    return FortuneBoard(device, options)
+
+
+DRIVER = Driver(
+    name="fortune-board",
+    kind="wheel",
+    title="Wheel of fortune with an encoder board",
+    evidence="documented",
+    line="baud=115200",
+    options=Options,
+    games=("fortune-wheel",),
+    commands=(),
+    make=_make,
+)

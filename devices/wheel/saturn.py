@@ -1,0 +1,307 @@
+"""Driver of the TCS John Huxley Saturn, an automatic roulette wheel on RS-485 that answers when it is asked.
+
+Public are the frames, their check byte, the error flag and the error's text. Where an answer has number and state is not public:
+a site that has the vendor's text writes it as ``fields``. Without it the driver reports link and errors alone, and says so.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+import msgspec
+
+from devices.codec import Counters, Driver
+from devices.readings import (
+    AnyReading,
+    DeviceReport,
+    LinkGarbage,
+    LinkLate,
+    Number,
+    Phase,
+    WheelFault,
+    WheelNumber,
+    WheelPhase,
+    escape,
+)
+from devices.wheel import saturn_frames as frames
+
+LONGEST = 256
+"""Bytes of the longest answer. One without an end is not waited for any longer than that."""
+SILENCE = 3.0
+"""In polls: without an answer for longer than this, what follows is late."""
+PACED = 0.5
+"""In polls: an answer that comes sooner after the one before had waited in a buffer."""
+AGREE = 2
+"""Answers running that must show the same number before it is one."""
+
+Place = Annotated[tuple[int, int], msgspec.Meta(description="first and last character, counted from 0 at SOH")]
+
+
+class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the answer to SR2 has what the driver needs, from the vendor's text. ``phases``: text of the state -> phase.
+
+    ``numbers``: text -> pocket, where it is not the number itself. ``spin``: the wheel's own count of spins; it shows that one
+    passed unseen.
+    """
+
+    state: Place
+    phases: dict[str, Phase]
+    number: Place
+    numbers: dict[str, Number] = {}
+    spin: Place | None = None
+
+    def __post_init__(self) -> None:
+        for name, place in (("state", self.state), ("number", self.number), ("spin", self.spin)):
+            if place is not None and not 0 <= place[0] <= place[1] < LONGEST:
+                raise ValueError(f"fields.{name}: {list(place)} is no place: first and last character, from 0 to {LONGEST - 1}")
+        if "settled" not in self.phases.values():
+            raise ValueError("fields.phases: no state means settled, so there would never be a result")
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``poll``: seconds between two requests for the status; ``error_poll``: between two for the error's text.
+    ``refire``: seconds between two launches at least. ``check``: whether answers carry the check byte that requests have.
+    """
+
+    poll: Annotated[float, msgspec.Meta(ge=0.1)] = 0.2
+    error_poll: Annotated[float, msgspec.Meta(ge=0.5)] = 5.0
+    refire: Annotated[float, msgspec.Meta(ge=20)] = 30.0
+    check: Literal["same", "none"] = "same"
+    fields: Fields | None = None
+
+
+class Saturn:
+    """One wheel. See :class:`devices.codec.Codec`."""
+
+    steady = True
+
+    def __init__(self, device: str, options: Options) -> None:
+        self.counters = Counters()
+        self._device = device
+        self._options = options
+        self._pending = b""
+        self._blind = options.fields is None  # not told yet that number and state cannot be read
+        self._heard: float | None = None
+        self._reopened = False
+        self._late_frames = 0
+        self._late = False
+        self._silence = 0.0
+        self._fired: float | None = None  # when; None: never, or not timed yet
+        self._firing = False
+        self._now = float("-inf")
+        self._error = False
+        self._text: str | None = None
+        self._spin = 0
+        self._shown: tuple[Phase, int, bool] | None = None
+        self._seen: tuple[Number | None, str | None] = (None, None)
+        self._agreed = 0
+        self._told = True  # the number of this standstill, or that it will not be
+        self._live = False  # the ball was seen to run before it lay
+        self._unknown = False  # the last number was none
+
+    @property
+    def deadline(self) -> float | None:
+        """Never: the answers are the clock."""
+        return None
+
+    def reconnected(self, now: float) -> None:  # noqa: ARG002 - the silence is counted from the last answer
+        """Drop half an answer; what comes next is late until it is paced."""
+        self._pending = b""
+        self._reopened = True
+
+    def polls(self) -> tuple[tuple[float, bytes], ...]:
+        """Status and error, both harmless."""
+        return (self._options.poll, frames.STATUS), (self._options.error_poll, frames.ERROR)
+
+    def encode(self, command: str, argument: str = "") -> bytes:
+        """``fire``: launch the ball. Raises ``ValueError`` sooner than ``refire`` after the last, or before anything was heard."""
+        if command != "fire":
+            raise ValueError(f"saturn has no command {command!r}; there is: fire")
+        if argument:
+            raise ValueError(f"saturn: fire takes no argument, not {argument!r}")
+        if self._heard is None:
+            raise ValueError("saturn: the wheel has not answered yet")
+        if self._firing or (self._fired is not None and self._now - self._fired < self._options.refire):
+            raise ValueError(f"saturn: the ball was fired less than {self._options.refire:g} s ago")
+        self._firing = True
+        return frames.FIRE
+
+    def feed(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now`` and give what they mean."""
+        self._now = now
+        if self._firing:  # no earlier than it was sent: the pause is never cut short
+            self._firing, self._fired = False, now
+        self.counters.bytes += len(data)
+        out: list[AnyReading] = []
+        *answers, rest = (self._pending + data).split(frames.EOT)
+        for answer in answers:
+            self._answer(self._shortened(answer, now, out), now, out)
+        self._pending = self._shortened(rest, now, out)
+        return out
+
+    def _shortened(self, text: bytes, now: float, out: list[AnyReading]) -> bytes:
+        """Drop what of an answer is too much, however it came in: up to the last SOH, where there is one."""
+        while len(text) >= LONGEST:
+            begin = text.rfind(frames.SOH, 1, LONGEST)
+            cut = begin if begin > 0 else LONGEST
+            self._garbage(text[:cut], now, out)
+            text = text[cut:]
+        return text
+
+    def _answer(self, text: bytes, now: float, out: list[AnyReading]) -> None:
+        """One answer, its EOT taken off. What lies before its SOH is dropped."""
+        begin = text.rfind(frames.SOH)
+        if begin != 0:
+            self._garbage(text if begin < 0 else text[:begin], now, out)
+        if begin < 0:
+            return
+        whole = text[begin:] + frames.EOT
+        damaged = not whole.isascii() or (self._options.check == "same" and not frames.is_checked(whole))
+        if damaged:
+            self._garbage(whole, now, out)
+            return
+        if whole in (frames.STATUS, frames.ERROR, frames.FIRE):
+            return  # half duplex: an adapter may hear what we said ourselves
+        self.counters.frames += 1
+        self._pace(now, out)
+        line = whole.decode("ascii")
+        if len(line) > frames.ERROR_FLAG:
+            self._status(line, now, out)
+        else:
+            self._error_text(line, now, out)
+
+    def _garbage(self, data: bytes, now: float, out: list[AnyReading]) -> None:
+        if data:
+            self.counters.damaged += 1
+            out.append(LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data)))
+
+    def _pace(self, now: float, out: list[AnyReading]) -> None:
+        """Decide whether this answer is live or late, and tell of a burst that is over."""
+        gap = 0.0 if self._heard is None else now - self._heard
+        if self._heard is not None and (self._reopened or gap > SILENCE * self._options.poll):
+            self._late = True
+            self._silence = max(self._silence, gap)
+        elif self._late and gap >= PACED * self._options.poll:
+            out.append(LinkLate(at=now, device=self._device, frames=self._late_frames, silence=round(self._silence, 3)))
+            self._late, self._late_frames, self._silence = False, 0, 0.0
+        self._heard = now
+        self._reopened = False
+        self._late_frames += self._late
+        self.counters.late += self._late
+
+    def _status(self, line: str, now: float, out: list[AnyReading]) -> None:
+        """The answer to SR2."""
+        error = line[frames.ERROR_FLAG] == frames.ERROR_SET
+        if error != self._error:
+            self._error = error
+            detail = self._text if error else None
+            out.append(
+                WheelFault(at=now, device=self._device, frame=escape(line.encode()), fault="sensor", active=error, detail=detail)
+            )
+        fields = self._options.fields
+        if fields is not None:
+            self._wheel(fields, line, now, out)
+        elif self._blind:
+            self._blind = False
+            out.append(DeviceReport(at=now, device=self._device, report="fields", value="none: link and errors alone are reported"))
+
+    def _error_text(self, line: str, now: float, out: list[AnyReading]) -> None:
+        """An answer too short for a status: taken for the answer to SR3."""
+        text = re.split(r"[\x03\x04]", line)[0][frames.ERROR_TEXT].strip()
+        if not text.isprintable():
+            self.counters.unknown += 1
+            return
+        if text and text != self._text:
+            out.append(DeviceReport(at=now, device=self._device, frame=escape(line.encode()), report="error", value=text))
+        self._text = text or None
+
+    def _wheel(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
+        """State and number, where the site has said where they stand."""
+        phase = fields.phases.get(_at(line, fields.state))
+        if phase is None:
+            self.counters.unknown += 1
+            return
+        if phase == "settled":
+            self._settle(fields, line, now, out)
+            return
+        if self._told:
+            self._begin(live=True)
+        self._agreed, self._live = 0, not self._late
+        self._show(phase, line, now, out)
+
+    def _begin(self, live: bool) -> None:
+        """Another spin, by our own count."""
+        self._spin += 1
+        self._told, self._agreed, self._live = False, 0, live
+
+    def _show(self, phase: Phase, line: str, now: float, out: list[AnyReading]) -> None:
+        if (phase, self._spin, self._late) != self._shown:
+            self._shown = (phase, self._spin, self._late)
+            frame = escape(line.encode())
+            out.append(WheelPhase(at=now, device=self._device, frame=frame, phase=phase, spin=self._spin, late=self._late))
+
+    def _settle(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
+        """The number, once so many answers running have shown it; only then is the wheel settled."""
+        text = _at(line, fields.number)
+        number: Number | None = fields.numbers.get(text, _whole(text))
+        count = _at(line, fields.spin) if fields.spin else None
+        if self._told:
+            if self._seen[1] == count:
+                self._show("settled", line, now, out)
+                return
+            self._begin(live=False)  # a whole spin was not seen
+        if (number, count) != self._seen:
+            self._seen, self._agreed = (number, count), 0
+        self._agreed += 1
+        self._live = self._live and not self._late
+        if self._agreed < AGREE:
+            return
+        self._told = True
+        self._show("settled", line, now, out)
+        evidence = escape(line.encode())
+        if (number is None) != self._unknown:
+            self._unknown = number is None
+            detail = (text.strip() or "blank") if self._unknown else None
+            out.append(
+                WheelFault(
+                    at=now,
+                    device=self._device,
+                    frame=evidence,
+                    fault="number_unknown",
+                    active=self._unknown,
+                    spin=self._spin,
+                    detail=detail,
+                )
+            )
+        if number is not None:
+            out.append(
+                WheelNumber(at=now, device=self._device, frame=evidence, number=number, spin=self._spin, late=not self._live)
+            )
+
+
+def _at(line: str, place: tuple[int, int]) -> str:
+    return line[place[0] : place[1] + 1]
+
+
+def _whole(text: str) -> int | None:
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdecimal() else None
+
+
+def _make(device: str, options: msgspec.Struct) -> Saturn:
+    assert isinstance(options, Options)
+    return Saturn(device, options)
+
+
+DRIVER = Driver(
+    name="saturn",
+    kind="wheel",
+    title="TCS John Huxley Saturn",
+    evidence="observed",
+    line="baud=9600",
+    options=Options,
+    games=("roulette-french", "roulette-american"),
+    commands=("fire",),
+    make=_make,
+)
