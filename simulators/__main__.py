@@ -1,6 +1,8 @@
 """``python -m simulators wheel --protocol cammegh-ss2 --pty``: a simulated device on a pseudo-terminal or a TCP port.
 
-``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y banca.
+``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y banca. What a house builds itself
+speaks as the boards of ``docs/board.md`` do: ``boule-board``, ``fortune-board``, ``dice-board``, ``shuffler-board`` and
+``slot-board``.
 """
 
 from __future__ import annotations
@@ -14,17 +16,26 @@ from random import Random
 from typing import Any
 
 from simulators.device import Device
+from simulators.dice.dice import Dice
+from simulators.dice.sicbo_shaker import SicboShaker
 from simulators.faults import FAULTS, Fault, Switch, faults_of, read_scheduled
 from simulators.line import Line
+from simulators.mqtt import Mqtt
 from simulators.pty import Pty
 from simulators.serve import Port, Server, tell
 from simulators.shoe.angel_eye import AngelEyeShoe
 from simulators.shoe.baccarat import CARDS
 from simulators.shoe.barcode import BarcodeShoe
 from simulators.shoe.bee_tek import BeeTekShoe
+from simulators.shuffler.deck_mate_1 import DeckMate1
+from simulators.shuffler.shuffler import Shuffler
+from simulators.slot.slot import Slots
 from simulators.tcp import Tcp
 from simulators.told import Told
+from simulators.wheel.boule import BoulePlate
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
+from simulators.wheel.fortune import FortuneWheel
+from simulators.wheel.saturn import SaturnWheel
 
 
 def _cammegh_ss2(arguments: argparse.Namespace) -> Device:
@@ -36,6 +47,10 @@ def _cammegh_ss2(arguments: argparse.Namespace) -> Device:
         attended=not arguments.unattended,
         numbers=arguments.numbers,
     )
+
+
+def _saturn(arguments: argparse.Namespace) -> Device:
+    return SaturnWheel(seed=arguments.seed, numbers=arguments.numbers)
 
 
 def _angel_eye(arguments: argparse.Namespace) -> Device:
@@ -61,9 +76,38 @@ def _shoe(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def _deck_mate_1(arguments: argparse.Namespace) -> Device:
+    return DeckMate1(seed=arguments.seed)
+
+
+def _boule_board(arguments: argparse.Namespace) -> Device:
+    return BoulePlate(arguments.seed, arguments.games_per_hour, holes=arguments.numbers)
+
+
+def _fortune_board(arguments: argparse.Namespace) -> Device:
+    return FortuneWheel(arguments.seed, arguments.games_per_hour, cells=arguments.cells, stops=arguments.numbers)
+
+
+def _dice_board(arguments: argparse.Namespace) -> Device:
+    return Dice(arguments.seed, arguments.games_per_hour, dice=arguments.dice, throws=arguments.throws)
+
+
+def _shuffler_board(arguments: argparse.Namespace) -> Device:
+    return Shuffler(
+        arguments.seed, arguments.games_per_hour, boxes=arguments.boxes, packet=0 if arguments.no_packets else arguments.packet
+    )
+
+
+def _slot_board(arguments: argparse.Namespace) -> Device:
+    return Slots(arguments.seed, arguments.games_per_hour, boxes=arguments.boxes, coin=arguments.coin)
+
+
 DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], Device]]] = {
-    "wheel": {"cammegh-ss2": _cammegh_ss2},
+    "wheel": {"cammegh-ss2": _cammegh_ss2, "saturn": _saturn, "boule-board": _boule_board, "fortune-board": _fortune_board},
     "shoe": {"angel-eye": _angel_eye, "bee-tek": _bee_tek, "barcode-serial": _barcode},
+    "dice": {"dice-board": _dice_board, "sicbo-shaker": lambda _: SicboShaker()},
+    "shuffler": {"deck-mate-1": _deck_mate_1, "shuffler-board": _shuffler_board},
+    "slot": {"slot-board": _slot_board},
 }
 """Kind -> protocol -> the model. The first protocol is the one where none is given."""
 
@@ -97,6 +141,10 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in text.split(","))
 
 
+def _throws(text: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(face) for face in throw) for throw in text.split(","))
+
+
 def _cards(text: str) -> tuple[str, ...]:
     cards = tuple(text.split(","))
     if wrong := [card for card in cards if card not in CARDS]:
@@ -109,6 +157,13 @@ def _address(text: str) -> tuple[str, int]:
     if not host or not port.isdecimal() or int(port) > 65535:
         raise argparse.ArgumentTypeError(f"{text} is not HOST:PORT")
     return host, int(port)
+
+
+def _topic(text: str) -> tuple[str, int, str]:
+    where, _, base = text.partition("/")
+    if not base:
+        raise argparse.ArgumentTypeError(f"{text} is not HOST:PORT/TOPIC")
+    return *_address(where), base
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -124,6 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--pty", action="store_true", help="serve on a pseudo-terminal (this is the default)")
     where.add_argument("--tcp", type=_address, metavar="HOST:PORT", help="serve on a TCP port instead; port 0 takes a free one")
+    where.add_argument("--mqtt", type=_topic, metavar="HOST:PORT/TOPIC", help="speak below a topic of a broker instead")
     parser.add_argument(
         "--link", metavar="PATH", help="a symbolic link to the pseudo-terminal, kept when it is unplugged and comes back"
     )
@@ -135,7 +191,14 @@ def _parser() -> argparse.ArgumentParser:
         "--mode", type=int, default=ARCADE, help=f"the wheel's mode bits; {ARCADE} plays by itself, 1159 waits for *u 1"
     )
     parser.add_argument("--games-per-hour", type=_count, default=60)
-    parser.add_argument("--numbers", type=_numbers, default=(), metavar="N,N,...", help="the first winning pockets")
+    parser.add_argument("--numbers", type=_numbers, default=(), metavar="N,N,...", help="the first winning pockets, holes or cells")
+    parser.add_argument("--cells", type=_count, default=54, help="of the wheel of fortune")
+    parser.add_argument("--dice", type=_count, default=2, help="that are thrown")
+    parser.add_argument("--throws", type=_throws, default=(), metavar="34,66,...", help="the faces of the first throws")
+    parser.add_argument("--boxes", type=_count, default=3, help="that the shuffler deals to, or that have a slot")
+    parser.add_argument("--packet", type=_count, default=5, help="cards in a packet of the shuffler")
+    parser.add_argument("--no-packets", action="store_true", help="the shuffler only shuffles; a hand deals")
+    parser.add_argument("--coin", type=_count, default=500, help="what a coin of the slots is worth, in minor units")
     parser.add_argument("--decks", type=_count, default=6, help="in the shoe")
     parser.add_argument("--cut", type=_count, default=52, help="cards behind the cut card of the shoe")
     parser.add_argument("--no-burn", action="store_true", help="no cards are burned when the shoe is new")
@@ -152,6 +215,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input ends")
     return parser
+
+
+def _port(arguments: argparse.Namespace) -> Port:
+    if arguments.mqtt:
+        return Mqtt(*arguments.mqtt)
+    return Tcp(*arguments.tcp) if arguments.tcp else Pty(arguments.link)
 
 
 def _tell_line(at: float, line: bytes) -> None:
@@ -182,7 +251,7 @@ def main(argv: list[str] | None = None) -> int:
         device = protocols[protocol](arguments)
         if arguments.tell_lines:
             device = Told(device, _tell_line)
-        port: Port = Tcp(*arguments.tcp) if arguments.tcp else Pty(arguments.link)
+        port = _port(arguments)
     except (OSError, ValueError) as error:
         print(f"simulator: {error}", file=sys.stderr)  # noqa: T201
         return 1

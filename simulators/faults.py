@@ -23,8 +23,12 @@ class Fault(NamedTuple):
     of: tuple[str, ...] = ()
 
 
-WHEEL = ("cammegh-ss2",)
+WHEEL, SATURN = ("cammegh-ss2",), ("saturn",)
+DECK_MATE, SHAKER = ("deck-mate-1",), ("sicbo-shaker",)
 ANGEL_EYE, BEE_TEK, BARCODE = ("angel-eye",), ("bee-tek",), ("barcode-serial",)
+BOULE, FORTUNE, DICE = ("boule-board",), ("fortune-board",), ("dice-board",)
+SHUFFLER, SLOT = ("shuffler-board",), ("slot-board",)
+BOARDS = BOULE + FORTUNE + DICE + SHUFFLER + SLOT
 SHOES = ANGEL_EYE + BEE_TEK + BARCODE
 
 
@@ -43,13 +47,17 @@ FAULTS: dict[str, Fault] = {
     "ball_with_rotor": Fault("device", "the next ball runs the same way as the rotor, warning 2 in state 3", of=WHEEL),
     "rotor_not_reversed": Fault("device", "the rotor keeps its direction in the next game", of=WHEEL),
     "sensor": Fault("device", "warning 4 at once and a move to state 6; the cause is gone after VALUE seconds", 20.0, of=WHEEL),
+    "error": Fault("device", "the error flag is set for VALUE seconds", 20.0, of=SATURN),
     "wrong_number": Fault("device", "the next bare number is not the one of the status line", of=WHEEL),
-    "power_cycle": Fault("device", "the power is gone for VALUE seconds; the spin number falls to 1", 2.0, of=WHEEL),
+    "power_cycle": Fault("device", "the power is gone for VALUE seconds, and what was counted with it", 2.0, of=WHEEL + DECK_MATE),
+    "no_shake": Fault("device", "the next command is received, and nothing moves", of=SHAKER),
+    "motion": Fault("device", "the shaker's motion fails for VALUE seconds", 5.0, of=SHAKER),
+    "history": Fault("device", "the operator calls for the history that it keeps", of=DECK_MATE),
     "unread": Fault("device", "the next card of a hand cannot be read; after VALUE seconds it was seen to", 5.0, of=SHOES),
     "overdraw": Fault(
         "device", "a card too many is drawn behind the coup; after VALUE seconds it is kept for the next", 5.0, of=SHOES
     ),
-    "lost_report": Fault("device", "the next report is never sent", of=SHOES),
+    "lost_report": Fault("device", "the next report is never sent", of=SHOES + BOARDS),
     "bad_bcc": Fault("device", "VALUE copies of the next report have a wrong check", 3.0, of=ANGEL_EYE),
     "repeated": Fault("device", "the last character of the next line comes several times", of=BEE_TEK),
     "wrong_mode": Fault("device", "at the next card the key is turned, for VALUE seconds", 20.0, of=BEE_TEK),
@@ -58,6 +66,30 @@ FAULTS: dict[str, Fault] = {
     "reset": Fault("device", "the power is gone for VALUE seconds, in the middle of a coup, which is broken off", 2.0, of=SHOES),
     "cut_card": Fault("device", "the cut card comes before the next card", of=SHOES),
     "alarm": Fault("device", "an alarm before the next card, for VALUE seconds", 5.0, of=SHOES),
+    "restart": Fault("device", "the power of the board is gone for VALUE seconds, and with it its counts", 2.0, of=BOARDS),
+    "between_holes": Fault("device", "the next ball comes to lie between two holes", of=BOULE),
+    "ball_out": Fault("device", "the next ball leaves the plate", of=BOULE),
+    "flicker": Fault(
+        "device", "the hole in which the next ball lies is seen empty again and again for VALUE seconds", 3.0, of=BOULE
+    ),
+    "stuck_sensor": Fault("device", "from the next launch on a sensor sees a ball for VALUE seconds", 60.0, of=BOULE),
+    "blind_sensor": Fault("device", "from the next launch on the hole of that ball is blind for VALUE seconds", 60.0, of=BOULE),
+    "weak_push": Fault("device", "the next push is good for less than two turns", of=FORTUNE),
+    "turned_back": Fault("device", "the wheel is turned back VALUE cells before it stands", 6.0, of=FORTUNE),
+    "on_pin": Fault("device", "the wheel comes to stand with its tongue on a pin", of=FORTUNE),
+    "encoder": Fault("device", "from the next push on the encoder fails for VALUE seconds", 30.0, of=FORTUNE),
+    "unreadable": Fault("device", "a die of the next throw cannot be read", of=DICE),
+    "cocked": Fault("device", "a die of the next throw leans", of=DICE),
+    "unmoved": Fault("device", "the next throw is counted, and the dice lie as they lay", of=DICE),
+    "die_missing": Fault("device", "a die of the next throw falls off the table", of=DICE),
+    "die_extra": Fault("device", "a die too many lies there after the next throw", of=DICE),
+    "reader": Fault("device", "from the next throw on the reader fails for VALUE seconds", 20.0, of=DICE),
+    "jam": Fault("device", "a card jams before the next packet, for VALUE seconds", 5.0, of=SHUFFLER),
+    "door_open": Fault("device", "the door is opened before the next packet, for VALUE seconds", 5.0, of=SHUFFLER),
+    "count_wrong": Fault("device", "a card is missing from the next deck, which is changed after VALUE seconds", 5.0, of=SHUFFLER),
+    "set_wrong": Fault("device", "the next deck has a card twice, and is changed after VALUE seconds", 5.0, of=SHUFFLER),
+    "service": Fault("device", "it needs service before the next deck, for VALUE seconds", 5.0, of=SHUFFLER),
+    "blocked": Fault("device", "no coin goes in for VALUE seconds from the next round on", 20.0, of=SLOT),
     "unplug": Fault("port", "the port is gone for VALUE seconds and comes back under the same link", 3.0),
 }
 

@@ -17,6 +17,8 @@ from simulators.line import Line
 
 SETTLING = 0.25
 """Seconds that the line stays open after the last round, and two of the model: a host needs time to read it."""
+LONGEST = 3600.0
+"""Seconds of one sleep: a model that only answers has nothing to do by itself."""
 LOOK = 0.05
 """Real seconds between two looks at a port that nobody has open."""
 
@@ -131,7 +133,7 @@ class Server:
         next_fault = self._schedule[0][0] if self._schedule else inf
         due = min(self._line.deadline, next_fault, self._replug_at, self._end_at)
         readers = self._port.readers
-        seconds = max(0.0, (due - now) / self._speed)
+        seconds = min(max(0.0, (due - now) / self._speed), LONGEST)
         waiting = [wake, *readers, *([sys.stdin.fileno()] if self._listen else [])]
         ready, _, _ = select.select(waiting, [], [], seconds if readers else min(seconds, LOOK))
         if wake in ready:

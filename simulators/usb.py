@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from usb.backend import IBackend
 from usb.core import USBError, USBTimeoutError
 
-INTERRUPT = 3
+BULK, INTERRUPT = 2, 3
 IN = 0x80
 GET_DESCRIPTOR, STRING = 6, 3
 REQUESTS = {0x0A: "idle", 0x0B: "protocol"}
@@ -53,6 +53,9 @@ class UsbDevice(NamedTuple):
     bus: int = 1
 
 
+VENDOR_READER = UsbDevice(
+    interfaces=(Interface((3, 1, 1)), Interface((0xFF, 0, 0), (Endpoint(0x82, 64, BULK), Endpoint(0x02, 64, BULK))))
+)
 POS_SCANNER = UsbDevice(interfaces=(Interface((3, 0, 0), (Endpoint(packet=64),)),))
 RNDIS_GADGET = UsbDevice(interfaces=(Interface((0xE0, 1, 3), (Endpoint(),)), Interface((0x0A, 0, 0), ()), Interface()))
 
@@ -65,6 +68,8 @@ class Plugged:
         self.address = address
         self.log: list[str] = []
         self.typed: list[bytes] = []
+        self.written: list[bytes] = []
+        self.deaf = False
         self.gone = False
         self.denied = False
         self.held = False
@@ -232,6 +237,20 @@ class VirtualBus(IBackend):
             raise error(errno.EOVERFLOW)
         buff[: len(data)] = array("B", data)
         return len(data)
+
+    bulk_read = intr_read
+
+    def bulk_write(self, dev_handle: Handle, ep: int, intf: int, data: array[int], timeout: int) -> int:  # noqa: ARG002
+        """Only for whoever claimed it. A device that is deaf lets the time run out."""
+        device = dev_handle.plugged
+        if device.claimed.get(intf) != dev_handle.number:
+            raise error(errno.EBUSY)
+        if device.deaf:
+            raise error(errno.ETIMEDOUT)
+        self._do(dev_handle, f"write {ep:02x}").written.append(data.tobytes())
+        return len(data)
+
+    intr_write = bulk_write
 
     def ctrl_transfer(
         self,

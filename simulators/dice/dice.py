@@ -1,0 +1,67 @@
+"""A reader that looks down at dice which are thrown, come to lie and are taken up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simulators.board import Board, Scene
+
+
+class Dice(Board):
+    """``dice``: how many are thrown; ``throws``: the faces of the first throws."""
+
+    kind = "dice"
+
+    def __init__(self, seed: int = 0, games_per_hour: int = 60, dice: int = 2, throws: Sequence[Sequence[int]] = ()) -> None:
+        if any(len(throw) != dice or not all(1 <= face <= 6 for face in throw) for throw in throws):
+            raise ValueError(f"a throw has {dice} faces from 1 to 6")
+        self._moving = False
+        super().__init__(seed, games_per_hour)
+        self._dice = dice
+        self._next = [tuple(throw) for throw in throws]
+        self._seen: list[str] = []
+        self._broken_until = 0.0
+
+    def state(self) -> tuple[object, ...]:
+        """Whether they move, how many throws there were, whether the reader is well, and each die with its place."""
+        health = "reader" if self.time < self._broken_until else "ok"
+        return "dice", int(self._moving), self.counted, health, *self._seen
+
+    def round(self) -> Scene:
+        """A throw that is read; then the dice are taken up. Those that nobody throws lie where they lay."""
+        if (seconds := self.strikes("reader")) is not None:
+            self._broken_until = self.time + seconds
+        self.counted += 1
+        if self._seen and self.strikes("unmoved") is not None:
+            self.show()
+        else:
+            yield from self._throw()
+        yield 6.0
+        if not self._armed["unmoved"]:
+            self._seen = []
+            self.show()
+
+    def started(self) -> int:
+        """Dice that move when it is started are a throw."""
+        return int(self._moving)
+
+    def _throw(self) -> Scene:
+        faces = self._next.pop(0) if self._next else tuple(self.random.randint(1, 6) for _ in range(self._dice))
+        self._moving = True
+        for _ in range(self.random.randint(3, 6)):
+            self._seen = [self._lying("?") for _ in faces]
+            self.show()
+            yield self.random.uniform(0.2, 0.6)
+        self._moving = False
+        self._seen = [self._lying(str(face)) for face in faces]
+        for fault, sign in (("unreadable", "?"), ("cocked", "/")):
+            if self.strikes(fault) is not None:
+                self._seen[0] = sign + self._seen[0][1:]
+        if self.strikes("die_missing") is not None:
+            self._seen.pop()
+        if self.strikes("die_extra") is not None:
+            self._seen.append(self._lying("1"))
+        self.show()
+
+    def _lying(self, face: str) -> str:
+        return f"{face}@{self.random.randint(0, 600)}.{self.random.randint(0, 400)}"

@@ -1,0 +1,73 @@
+"""A dice shaker that is spoken to over MQTT, as its host's link shows it: lines of topic and payload.
+
+It says its state when it is asked, and when it changes; the times are our choice. It does not read the dice.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from simulators.device import Timed
+
+COURSE = (("S2", 0.3), ("S1", 6.0))
+"""What follows a command, and for how many seconds; then it is idle."""
+ANSWER = 0.05
+"""Seconds that it takes to answer."""
+
+
+class SicboShaker:
+    """One shaker. Faults: ``no_shake``, the next command is received and nothing moves; ``motion``, it fails to move."""
+
+    baud = 115200
+
+    def __init__(self) -> None:
+        self.rounds = 0
+        self._state = "S0"
+        self._course: list[Timed] = []
+        self._stiff = False
+        self._due: list[Timed] = []
+        self._heard = b""
+
+    @property
+    def deadline(self) -> float:
+        """The next answer, or the next state."""
+        return min((at for at, _ in (*self._course, *self._due)), default=inf)
+
+    def advance(self, now: float) -> list[Timed]:
+        """Let the time pass."""
+        while self._course and self._course[0][0] <= now:
+            at, state = self._course.pop(0)
+            self.rounds += state == b"S0" and self._state == "S1"
+            self._state = state.decode("ascii")
+            self._say(at)
+        said = [each for each in self._due if each[0] <= now]
+        self._due = [each for each in self._due if each[0] > now]
+        return said
+
+    def receive(self, data: bytes, now: float) -> None:
+        """Lines ``listens <payload>``: a request for the state, or a command."""
+        *lines, self._heard = (self._heard + data).split(b"\n")
+        for line in lines:
+            topic, _, payload = line.partition(b" ")
+            if topic == b"listens" and payload == b"/state":
+                self._say(now)
+            elif topic == b"listens" and payload.startswith(b"/cycle/") and self._state == "S0":
+                self._shake(now)
+
+    def fault(self, name: str, value: float, now: float) -> None:
+        """Switch one on."""
+        if name == "no_shake":
+            self._stiff = True
+        elif name == "motion":
+            self._course = [(now, b"S90"), (now + value, b"S0")]
+
+    def _shake(self, now: float) -> None:
+        at = now
+        for state, seconds in COURSE[:1] if self._stiff else COURSE:
+            self._course.append((at, state.encode("ascii")))
+            at += seconds
+        self._course.append((at, b"S0"))
+        self._stiff = False
+
+    def _say(self, at: float) -> None:
+        self._due.append((at + ANSWER, f"says {self._state}\n".encode("ascii")))

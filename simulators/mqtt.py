@@ -1,0 +1,96 @@
+"""A topic of a broker as the simulator's line: what a device says is published below it, what hosts publish is heard.
+
+A line of the device is ``topic payload``; so is what it hears.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+from contextlib import suppress
+
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+
+PATIENCE = 10.0
+"""Seconds in which the broker has to answer."""
+
+
+class Mqtt:
+    """A connection to the broker at ``host:port``. ``says``: the topics that are the device's own, and that it does not hear."""
+
+    def __init__(self, host: str, port: int, base: str, says: tuple[str, ...] = ("says",)) -> None:
+        self._host, self._port, self._base, self._says = host, port, base, says
+        self._heard: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        self._begun = b""
+        self._client: paho.Client | None = None
+        self.plug()
+
+    @property
+    def address(self) -> str:
+        """``mqtt://host:port/base`` as a host opens it."""
+        return f"mqtt://{self._host}:{self._port}/{self._base}"
+
+    @property
+    def readers(self) -> list[int]:
+        """The file descriptor to wait on."""
+        return [self._woken]
+
+    def plug(self) -> None:
+        """Connect, and listen."""
+        ready: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._client = client = paho.Client(CallbackAPIVersion.VERSION2)
+        client.on_connect = self._connected
+        client.on_subscribe = lambda *_: ready.put(None)
+        client.on_message = self._message
+        client.connect(self._host, self._port)
+        client.loop_start()
+        try:
+            ready.get(timeout=PATIENCE)
+        except queue.Empty:
+            raise OSError(f"the broker at {self._host}:{self._port} does not answer") from None
+
+    def unplug(self) -> None:
+        """Go without a word."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.disconnect()
+            client.loop_stop()
+
+    def close(self) -> None:
+        """Go for good."""
+        self.unplug()
+        os.close(self._woken)
+        os.close(self._wake)
+
+    def write(self, data: bytes) -> None:
+        """Publish each line that is whole."""
+        *lines, self._begun = (self._begun + data).split(b"\n")
+        for line in lines:
+            topic, _, payload = line.decode("latin-1").partition(" ")
+            if self._client is not None:
+                self._client.publish(f"{self._base}/{topic}", payload, qos=1)
+
+    def read(self) -> bytes:
+        """What was published below the topic, as lines."""
+        with suppress(BlockingIOError):
+            os.read(self._woken, 4096)
+        heard = b""
+        with suppress(queue.Empty):
+            while True:
+                heard += self._heard.get_nowait()
+        return heard
+
+    def _connected(self, client: paho.Client, *_: object) -> None:
+        """In the library's thread."""
+        client.subscribe(f"{self._base}/#", qos=1)
+
+    def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
+        """In the library's thread."""
+        topic = message.topic.removeprefix(f"{self._base}/")
+        if topic not in self._says:
+            self._heard.put(topic.encode() + b" " + bytes(message.payload) + b"\n")
+            with suppress(OSError):
+                os.write(self._wake, b".")

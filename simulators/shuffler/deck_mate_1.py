@@ -1,0 +1,80 @@
+"""A Deck Mate 1 as its serial port shows it: a banner when the power comes on, a history when somebody calls for it.
+
+The words of banner and history are as the public facts have them; how their fields are parted is our choice.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from random import Random
+
+from simulators.device import Timed
+
+BANNER = b"\x00SHUFFLE MASTER  DECK MATE\r\n"
+BOOT = 3.0
+"""Seconds from power to banner."""
+SHUFFLE = 45.0
+"""Seconds of a cycle, which nobody hears."""
+EVENTS = ("Door Opened", "Missing Card", "Extra Card", "Jam Recovery", "Auto Setup")
+
+
+class DeckMate1:
+    """One shuffler. Faults: ``power_cycle``, gone for so many seconds; ``history``: the operator calls for it."""
+
+    baud = 19200
+
+    def __init__(self, seed: int = 0) -> None:
+        self.rounds = 0
+        self._random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self._boot = BOOT
+        self._cycle = inf
+        self._since = 0.0  # when its clock began
+        self._kept: list[tuple[str, float, int]] = []
+        self._due: list[Timed] = []
+
+    @property
+    def deadline(self) -> float:
+        """The next banner, cycle or line."""
+        return min([self._boot, self._cycle, *(at for at, _ in self._due)])
+
+    def advance(self, now: float) -> list[Timed]:
+        """Let the time pass."""
+        while min(self._boot, self._cycle) <= now:
+            if self._boot <= self._cycle:
+                at, self._boot, self._cycle = self._boot, inf, self._boot + SHUFFLE
+                self._since = at
+                self._keep("Powered Up", at)
+                self._due.append((at, BANNER))
+            else:
+                at, self._cycle = self._cycle, self._cycle + SHUFFLE
+                self.rounds += 1
+                if self._random.random() < 0.1:
+                    self._keep(self._random.choice(EVENTS), at)
+        said = [each for each in self._due if each[0] <= now]
+        self._due = [each for each in self._due if each[0] > now]
+        return said
+
+    def receive(self, data: bytes, now: float) -> None:
+        """It listens to nothing."""
+
+    def fault(self, name: str, value: float, now: float) -> None:
+        """Switch one on."""
+        if name == "power_cycle":
+            self._boot, self._cycle, self._due = now + value + BOOT, inf, []
+        elif name == "history":
+            self._due += [(now + index * 0.05, line.encode("ascii") + b"\r\n") for index, line in enumerate(self._history(now))]
+
+    def _keep(self, event: str, at: float) -> None:
+        self._kept.append((event, at - self._since, self.rounds))
+
+    def _history(self, now: float) -> list[str]:
+        head = ["Serial Number: SIM0001", f"Report Time: {_clock(now - self._since)}", "Report Date: 01-01-03"]
+        head += ["Gripper Offset: 12", "Platform Offset: -3", ""]
+        lines = [f"{event:<13} Time: {_clock(at)}  Date: 01-01-03  P: 120 G: 44 Cyc: {cycle}" for event, at, cycle in self._kept]
+        ups = sum(event == "Powered Up" for event, *_ in self._kept)
+        return [*head, *lines, "", f"Power Ups: {ups}", f"Total Cycles: {self.rounds}"]
+
+
+def _clock(seconds: float) -> str:
+    """Its clock begins anew with each power-up: a battery that is gone."""
+    return f"{int(seconds) // 3600 % 24:02}:{int(seconds) // 60 % 60:02}:{int(seconds) % 60:02}"

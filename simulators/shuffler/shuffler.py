@@ -1,0 +1,79 @@
+"""A shuffler of one deck that deals packets by itself: one for each box and one for the dealer, round after round.
+
+It knows its cards, and no report of the format could say in which order they lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from devices.shuffler.shuffler_board import NEW_DECK
+from simulators.board import Board, Scene
+
+DECK = 52
+
+
+class Shuffler(Board):
+    """``boxes``: that are dealt to; ``packet``: cards of a packet, 0 where it only shuffles and a hand deals."""
+
+    kind = "shuffler"
+
+    def __init__(self, seed: int = 0, games_per_hour: int = 60, boxes: int = 3, packet: int = 5) -> None:
+        if (boxes + 1) * packet > DECK:
+            raise ValueError(f"{boxes} boxes and the dealer cannot have {packet} cards each of one deck")
+        super().__init__(seed, games_per_hour)
+        self._boxes, self._packet = boxes, packet
+        self._doing: tuple[str, ...] = ("idle",)
+
+    def state(self) -> tuple[object, ...]:
+        """What it does and how many packets have come out."""
+        return "state", self._doing[0], self.counted, *self._doing[1:]
+
+    def round(self) -> Scene:
+        """A deck is loaded, shuffled and judged, and its packets are dealt; what is left of it is unloaded."""
+        yield from self._upset("needs_service", "service")
+        while True:
+            yield from self._do("loading", 2.0)
+            yield from self._do("shuffling", self.random.uniform(4.0, 6.0))
+            wrong = yield from self._judge()
+            if not wrong:
+                break
+        yield from self._do("ready", 2.0)
+        for to in (*(f"box:{box}" for box in range(1, self._boxes + 1)), "dealer") if self._packet else ():
+            yield from self._upset("jam", "jam")
+            yield from self._upset("door_open", "door_open")
+            yield from self._do("dealing", 1.0)
+            self.counted += 1
+            self.say("packet", self.counted, self._packet, to)
+        yield from self._do("ready", 6.0)
+        yield from self._do("unloading", 2.0)
+        yield from self._do("idle", 1.0)
+
+    def _judge(self) -> Generator[float, None, bool]:
+        """Whether the deck is wrong. Then it is taken out, and after a while another is put in."""
+        count, missing, extra = DECK, "-", "-"
+        seconds = self.strikes("count_wrong")
+        wrong = "count_wrong" if seconds is not None else ""
+        if seconds is not None:
+            count, missing = DECK - 1, self._any_card()
+        elif (seconds := self.strikes("set_wrong")) is not None:
+            wrong, missing, extra = "set_wrong", "Ks", self._any_card()
+        self.say("verdict", 1, count, int(count == DECK), int(not wrong), missing, extra)
+        if seconds is not None:
+            yield from self._do(wrong, seconds)
+            yield from self._do("unloading", 2.0)
+        return bool(wrong)
+
+    def _any_card(self) -> str:
+        return NEW_DECK[self.random.randrange(DECK - 1)]
+
+    def _upset(self, state: str, fault: str) -> Scene:
+        """Something stops it for a while; then it finds its way back."""
+        if (seconds := self.strikes(fault)) is not None:
+            yield from self._do(state, seconds, "feed" if state == "jam" else "")
+            yield from self._do("recovering", 2.0)
+
+    def _do(self, state: str, seconds: float, detail: str = "") -> Scene:
+        self._doing = (state, detail) if detail else (state,)
+        self.show()
+        yield seconds

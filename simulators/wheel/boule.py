@@ -1,0 +1,92 @@
+"""A boule plate: a ball that runs along the rim, jumps over the holes and comes to lie, before eighteen sensors that bounce.
+
+The board holds its word ``moving`` for a second after it saw the ball move last, as the format asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from devices.wheel.boule_board import HOLES
+from simulators.board import Board, Scene
+
+HOLD = 1.0
+"""Seconds for which ``moving`` is held."""
+
+
+class BoulePlate(Board):
+    """``holes``: where the first balls come to lie."""
+
+    kind = "boule"
+
+    def __init__(self, seed: int = 0, games_per_hour: int = 60, holes: Sequence[int] = ()) -> None:
+        if strange := [hole for hole in holes if not 1 <= hole <= HOLES]:
+            raise ValueError(f"a plate has the holes 1 to {HOLES}, not {strange[0]}")
+        self._moving = False
+        super().__init__(seed, games_per_hour)
+        self._next = list(holes)
+        self._full: frozenset[int] = frozenset()
+        self._stuck: dict[int, float] = {}  # hole -> until when its sensor sees a ball
+        self._blind: dict[int, float] = {}
+
+    def state(self) -> tuple[object, ...]:
+        """Which holes are seen full, which sensors are blind, whether the ball moves, how often it was launched."""
+        stuck, blind = ({hole for hole, end in some.items() if self.time < end} for some in (self._stuck, self._blind))
+        return "holes", _mask((self._full | stuck) - blind), _mask(blind), int(self._moving), self.counted
+
+    def round(self) -> Scene:
+        """A launch, many laps, jumps, and a hole; then the ball is taken out."""
+        hole = self._next.pop(0) if self._next else self.random.randint(1, HOLES)
+        self._begin_faults(hole)
+        self.counted += 1
+        self._moving = True
+        self._see()
+        yield self.random.uniform(6.0, 9.0)
+        for _ in range(self.random.randint(2, 6)):
+            self._see(self.random.randint(1, HOLES))
+            yield self.random.uniform(0.03, 0.08)
+            self._see()
+            yield self.random.uniform(0.1, 0.4)
+        yield from self._come_to_rest(hole)
+        yield self.random.uniform(6.0, 9.0)
+        self._see()
+
+    def started(self) -> int:
+        """A ball that runs when it is started was launched."""
+        return int(self._moving)
+
+    def _come_to_rest(self, hole: int) -> Scene:
+        """The sensor bounces before the ball lies. It is out, or between two holes, where a fault says so."""
+        out, between = self.strikes("ball_out") is not None, self.strikes("between_holes") is not None
+        lies = () if out else (hole, hole + 1 if hole % 9 else hole - 8) if between else (hole,)
+        for _ in range(self.random.randint(1, 4)):
+            self._see(*lies)
+            yield self.random.uniform(0.02, 0.06)
+            self._see()
+            yield self.random.uniform(0.02, 0.06)
+        self._see(*lies)
+        flickers = self.strikes("flicker") or 0.0
+        yield HOLD
+        self._moving = False
+        self.show()
+        end = self.time + flickers
+        while self.time < end:
+            yield 0.4
+            self._see()
+            yield 0.2
+            self._see(*lies)
+
+    def _begin_faults(self, hole: int) -> None:
+        """Sensors that fail from the launch on: one that sees a ball all the time, the one that would see it lie."""
+        if (seconds := self.strikes("stuck_sensor")) is not None:
+            self._stuck[hole % HOLES + 1] = self.time + seconds
+        if (seconds := self.strikes("blind_sensor")) is not None:
+            self._blind[hole] = self.time + seconds
+
+    def _see(self, *holes: int) -> None:
+        self._full = frozenset(holes)
+        self.show()
+
+
+def _mask(holes: set[int] | frozenset[int]) -> str:
+    return f"{sum(1 << hole - 1 for hole in holes):05X}"

@@ -1,0 +1,89 @@
+"""A wheel of fortune that is pushed, runs down evenly and comes to stand under its tongue, before a board that counts its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simulators.board import Board, Scene
+
+STEP = 0.2
+"""Seconds between two reports while it turns."""
+HOLD = 2.0
+"""Seconds without a cell that goes by, after which the board says that the wheel does not turn."""
+
+
+class FortuneWheel(Board):
+    """``cells``: how many it has; ``stops``: the first cells in which it comes to stand."""
+
+    kind = "fortune"
+
+    def __init__(self, seed: int = 0, games_per_hour: int = 60, cells: int = 54, stops: Sequence[int] = ()) -> None:
+        if strange := [cell for cell in stops if not 1 <= cell <= cells]:
+            raise ValueError(f"the wheel has the cells 1 to {cells}, not {strange[0]}")
+        self._way = "0"
+        self._forward = self._back = self._uncounted = 0
+        super().__init__(seed, games_per_hour)
+        self._cells = cells
+        self._next = list(stops)
+        self._cell = 1
+        self._on_pin = False
+        self._rpm = 0.0
+        self._broken_until = 0.0
+
+    def state(self) -> tuple[object, ...]:
+        """The cell under the tongue, cells that went by, the way and speed, how often it was pushed, and its health."""
+        cell = 0 if self._on_pin else self._cell
+        health = "encoder" if self.time < self._broken_until else "ok"
+        forward = self._forward - self._uncounted
+        return "wheel", cell, forward, self._back, self._way, round(self._rpm * 10), self.counted, health
+
+    def round(self) -> Scene:
+        """A push, several turns, a cell."""
+        stop = self._next.pop(0) if self._next else self.random.randint(1, self._cells)
+        turns = 1 if self.strikes("weak_push") is not None else self.random.randint(4, 6)
+        if (seconds := self.strikes("encoder")) is not None:
+            self._broken_until = self.time + seconds
+        self.counted += 1
+        self._forward = self._back = self._uncounted = 0
+        self._on_pin = False
+        yield from self._run_down(turns * self._cells + (stop - self._cell) % self._cells)
+        yield from self._fall_back()
+        self._on_pin = self.strikes("on_pin") is not None
+        self._rpm = 0.0
+        self.show()
+        yield HOLD
+        self._way = "0"
+        self.show()
+        yield 4.0
+
+    def started(self) -> int:
+        """A wheel that turns when the board is started was pushed; cells that went by before are not counted."""
+        self._uncounted, self._back = self._forward, 0
+        return int(self._way != "0")
+
+    def _run_down(self, cells: int) -> Scene:
+        """So many cells, ever slower."""
+        seconds = cells / self.random.uniform(14.0, 18.0)
+        began, start = self.time, self._cell
+        self._way = "+"
+        while self._forward < cells:
+            left = max(0.0, 1 - (self.time - began) / seconds)
+            self._rpm = 120 * cells * left / (seconds * self._cells)
+            self._forward = round(cells * (1 - left * left))
+            self._cell = (start - 1 + self._forward) % self._cells + 1
+            self.show()
+            yield STEP
+
+    def _fall_back(self) -> Scene:
+        """The tongue throws it back, a cell at most; where somebody turns it back, by more."""
+        turned = self.strikes("turned_back")
+        back = self.random.randint(0, 1) if turned is None else round(turned)
+        if turned is None and back:  # it went on into the next cell first
+            self._forward += 1
+        elif turned is not None:
+            self._cell = (self._cell - 1 - back) % self._cells + 1
+        if back:
+            yield 0.5
+            self._way, self._back = "-", back
+            self.show()
+        yield 0.5

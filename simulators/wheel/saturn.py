@@ -1,0 +1,94 @@
+"""A Saturn as its host sees it: silent until it is asked, then one answer.
+
+Public are requests, frames and check byte, the place of the error flag and of the error's text. Where this model has state, number
+and spin in its answer is our own choice, not the vendor's: :data:`FIELDS` tells the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from random import Random
+from typing import Any
+
+from devices.wheel import saturn_frames as frames
+from simulators.device import Timed
+
+ANSWER = 0.01
+"""Seconds that it takes to answer."""
+COURSE: tuple[tuple[str, float], ...] = (("O", 12.0), ("R", 8.0), ("N", 10.0), ("S", 6.0))
+"""Its states, and the seconds of each: bets open, the ball in the rim, no more bets, settled."""
+FIELDS: dict[str, Any] = {
+    "state": (4, 4),
+    "number": (5, 6),
+    "spin": (7, 9),
+    "phases": {"O": "bets_open", "R": "ball_in_rim", "N": "no_more_bets", "S": "settled"},
+}
+"""Where its answer has what, as the driver's option ``fields`` says it."""
+SPINS = 1000
+
+
+class SaturnWheel:
+    """One wheel that fires by itself, or waits in its first state to be told to. ``numbers``: the first that win."""
+
+    baud = 9600
+
+    def __init__(self, seed: int = 0, attended: bool = False, numbers: Sequence[int] = ()) -> None:
+        self.rounds = 0
+        self._random = Random(seed)  # noqa: S311 - a model to be repeated, not a secret
+        self._attended = attended
+        self._numbers = list(numbers)
+        self._stage = 0
+        self._next = inf if attended else COURSE[0][1]
+        self._number = 0
+        self._spin = 0
+        self._error_until = -inf
+        self._due: list[Timed] = []
+        self._heard = b""
+
+    @property
+    def deadline(self) -> float:
+        """The next answer, or the next state."""
+        return min([self._next, *(at for at, _ in self._due)])
+
+    def advance(self, now: float) -> list[Timed]:
+        """Let the time pass."""
+        while self._next <= now:
+            self._move(self._next)
+        said = [each for each in self._due if each[0] <= now]
+        self._due = [each for each in self._due if each[0] > now]
+        return said
+
+    def receive(self, data: bytes, now: float) -> None:
+        """Answer what is asked; anything else it does not hear."""
+        *asked, self._heard = (self._heard + data).split(frames.EOT)
+        for each in asked:
+            request = each + frames.EOT
+            if request == frames.STATUS:
+                self._answer("02", self._status(now), now)
+            elif request == frames.ERROR:
+                self._answer("04", " E12 BALL" if now < self._error_until else "", now)
+            elif request == frames.FIRE and self._stage == 0:
+                self._next = now
+
+    def fault(self, name: str, value: float, now: float) -> None:
+        """``error``: the error flag is set for so many seconds."""
+        if name == "error":
+            self._error_until = now + value
+
+    def _move(self, at: float) -> None:
+        self._stage = (self._stage + 1) % len(COURSE)
+        state, seconds = COURSE[self._stage]
+        if state == "S":
+            self._number = self._numbers.pop(0) if self._numbers else self._random.randrange(37)
+            self._spin = (self._spin + 1) % SPINS
+        if self._stage == 0:
+            self.rounds += 1
+        self._next = inf if self._stage == 0 and self._attended else at + seconds
+
+    def _status(self, now: float) -> str:
+        flag = frames.ERROR_SET if now < self._error_until else "0"
+        return f"{COURSE[self._stage][0]}{self._number:>2}{self._spin:03}".ljust(frames.ERROR_FLAG - 4) + flag
+
+    def _answer(self, digits: str, text: str, now: float) -> None:
+        self._due.append((now + ANSWER, frames.frame(digits, text)))
