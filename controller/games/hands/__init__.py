@@ -1,0 +1,1 @@
+"""What hands of poker are worth."""
