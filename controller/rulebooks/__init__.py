@@ -1,4 +1,4 @@
-"""The decrees as data: one TOML file per decree, and tables of tab-separated values."""
+"""The decrees as data: a folder per decree with one TOML file per game, and tables of tab-separated values."""
 
 from __future__ import annotations
 

@@ -1,0 +1,138 @@
+"""Circle poker, as one decree has it: the structs behind its variants in the rulebook."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from controller.commands import Role, VoidReason
+from controller.events import Announcement
+from controller.law import Doubt, Law
+
+Direction = Literal["clockwise", "anticlockwise"]
+Speaks = Literal["mano", "bettor", "lowest_up", "best_up", "opener", "after_blinds"]
+Remedy = Literal[
+    "restart", "restart_if_several", "restart_if_seen", "collect", "ask", "note", "replace", "annul", "reshuffle", "seat",
+    "restart_if_first", "hole_cards", "dead_card", "burn", "top", "recut", "false_opening",
+]  # fmt: skip
+"""What becomes of an error. ``restart``: the cards are collected and the round begins anew, as long as no bet was made (after
+that a person decides); ``restart_if_several``: so for more than one card; ``restart_if_seen``: so for a card that was seen;
+``collect``: so at any time. ``ask``: a person says whether it was put right; ``note``: it is told and nothing changes;
+``replace``: the common card is null, another takes its place; ``annul``: the hands are null; ``reshuffle``: before any card is
+dealt; ``seat``: the place is dealt to, and its cards are collected.
+
+At stud, ``hole_cards``: by which covered card was seen, and by whose fault; ``dead_card``: who was skipped at the last card gets
+the first dead one; ``burn``: a card that came too early goes, and as many as there are players with it. At draw,
+``restart_if_first``: as ``restart`` for the first card of a player; ``top``: cards go to or come from the top of the pack, if
+nobody has seen them; ``recut``: what is left of the pack is shuffled and cut, a card is burned; ``false_opening``: the opener
+cannot win.
+"""
+TO = ("seats", "board", "board:2", "burn", "dead")
+
+
+class Rake(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One way in which the house may take its share. In per cent, from ``least`` to ``most``."""
+
+    of: Literal["pot", "session", "hand"]
+    """Of the pot; of the table's maximum or of the stakes, per session; of the table's minimum, per hand and player."""
+    least: int = 0
+    most: int
+
+
+class Stakes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a player brings to the table, as a multiple of the lowest bet, from and to."""
+
+    initial: tuple[int, int]
+    reposition: tuple[int, int]
+
+
+class Few(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The pack where only few play, up to so many."""
+
+    players: int
+    deck: str
+    ranking: str
+
+
+class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How players discard and draw."""
+
+    opening: tuple[str, ...] = ()
+    """The rank of the lowest pair that opens the pot, and after each blank hand the next; nothing: no hand is needed."""
+    most: int
+    """Cards that a player may discard."""
+    last_apart: int | None = None
+    """Of so many cards the last comes after all others have been served."""
+    short: Literal["penultimate", "empty"]
+    """When the discards are mixed in where the pack is short: when one card is left, or none. In the first case those of the
+    opener and of who is served next stay out; in the second only the latter's, if nobody else has to be served.
+    """
+
+
+class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One variant. Its cards come street by street: what is dealt, then a betting interval.
+
+    A street is a list of deals, each a receiver and a letter per card: ``"seats dd"`` two rounds of the table with a card
+    face down, ``"burn d"``, ``"dead d"`` (burned, and kept for the last card), ``"board uuu"`` three common cards face up.
+    ``d``: down, ``u``: up, ``t``: a common card that lies covered is turned (a new one, face up, where it lies there no more).
+    """
+
+    title: Announcement
+    article: str
+    deck: str
+    """The pack, as ``decks`` names it."""
+    ranking: str
+    """How hands are ranked, as ``hands`` names it."""
+    few: Few | None = None
+    """Another pack and ranking, where fewer play."""
+    own_exactly: int | None = None
+    """How many of his own cards a player has to use; None: any."""
+    low: str | None = None
+    """The ranking of the low hand, where it takes half the pot."""
+    streets: tuple[tuple[str, ...], ...]
+    """An empty one: the players discard and draw."""
+    draw: Draw | None = None
+    speaks: tuple[Speaks, ...] = ("mano",)
+    """Who opens each interval; the last word holds for all that follow."""
+    fewest: int
+    """Players that a match needs at all times."""
+    most: int | None = None
+    """Players that may take part; None: not said."""
+    direction: Direction | None = None
+    """How cards and hand go round; None: not said."""
+    deck_check: Literal["each", "periodic"] = "periodic"
+    """How often the pack has to be found complete: before each game, or now and then."""
+    rest: int
+    """Rounds that a player may rest without losing the place."""
+    raises: int | None = None
+    """Raises of a player in an interval, while more than two play; None: no limit."""
+    rake: tuple[Rake, ...]
+    split: Literal["stakes", "equal"]
+    """How equal hands share the pot: in proportion to what each has left, or it is only said that they share it."""
+    minimum: tuple[int, int] | None = None
+    """The lowest bet, in per cent of the highest, from and to."""
+    ante: int | None = None
+    """The most that the ante may be, in per cent of the lowest bet."""
+    limits: tuple[str, ...] = ()
+    """The ways in which bets may be limited: ``split pot fixed none``."""
+    stakes: Stakes | None = None
+    last_rounds: int | None = None
+    """How many last hands are announced before closing; None: not said."""
+    announcements: dict[str, Announcement] = {}
+    """What is called; nothing where the decree does not word it."""
+    errors: dict[str, Remedy]
+    """By the name of the error: those of ``deal.error``, and ``extra_common``, a common card too many in an interval."""
+    void: dict[VoidReason, Law]
+    """What a round is null for, and by what right."""
+    void_by: tuple[Role, ...]
+    laws: dict[str, Law]
+    """The law behind each irregularity that the game can report."""
+    doubts: dict[str, Doubt] = {}
+    """By the name of the table setting that decides it."""
+
+    def __post_init__(self) -> None:
+        for deal in (deal for street in self.streets for deal in street):
+            to, _, letters = deal.partition(" ")
+            if to not in TO or not letters or {*letters} - {*"dut"}:
+                raise ValueError(f"streets: {deal!r} is no deal: a receiver ({', '.join(TO)}) and letters d, u or t")

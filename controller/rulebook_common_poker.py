@@ -1,0 +1,78 @@
+"""House poker with cards that all hands share, as one decree has it: trijoker, and texas against the house."""
+
+from __future__ import annotations
+
+import msgspec
+
+from controller.commands import Role, VoidReason
+from controller.events import Announcement
+from controller.law import Doubt, Law
+
+Pays = dict[str, tuple[int, int]]
+"""What each category of hands pays to 1; a category that is not there pays nothing."""
+
+
+class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What games have that are played from one deck, box by box, against the house or whoever has the bank."""
+
+    title: Announcement
+    article: str
+    boxes: int
+    """The most there may be."""
+    deck: str
+    """The deck that it is played with."""
+    decks: int = 1
+    """How many may be in use, one after the other, a deck to a round."""
+    ranking: str
+    errors: dict[str, VoidReason] = {}
+    """Errors of dealing that make the round null, as ``deal.error`` names them; ``exposed dealer`` is one of the dealer's
+    cards. What becomes of an error that is not here, and for which the game has no other rule, the person in charge says.
+    """
+    last_rounds: int | None = None
+    """How many last rounds are announced before closing; None: not said."""
+    announcements: dict[str, Announcement]
+    """What is called: ``bets_closed``, ``pass``."""
+    void: dict[VoidReason, Law]
+    """What a round is null for, and by what right."""
+    void_by: tuple[Role, ...]
+    laws: dict[str, Law]
+    """The law behind each irregularity that the game can report."""
+    doubts: dict[str, Doubt] = {}
+    """By the name of the table setting that decides it."""
+
+
+class CommonPoker(Banked, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """With cards that all hands share. Cards go to ``boxes``, ``dealer``, ``common:1`` and ``common:2``, and ``board``."""
+
+    bets_per_box: int
+    deal: tuple[str, ...]
+    """Where the first cards go, face down, in their order; ``boxes``: one to each box, from the croupier's left."""
+    limits: tuple[int, ...]
+    """The highest bet as a multiple of the table's minimum, one for each choice that the decree offers."""
+
+
+class Trijoker(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Three cards of one's own and two common ones, three equal bets; two of them may be withdrawn."""
+
+    bets: tuple[str, ...]
+    """By our names; all but the last may be withdrawn, each before the common card of its number is turned."""
+    pays: Pays
+    pair_from: str
+    """The lowest pair that wins."""
+    void_from: str
+    """The lowest rank of a common card that makes the round null where it is seen too early."""
+
+
+class TexasHouse(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Two cards of one's own and five common ones against the bank's. Bets ``ante``, ``second`` and ``txb``."""
+
+    board: tuple[int, ...]
+    """How many common cards are turned at a time: the flop before the players decide, turn and river after it."""
+    qualifies: str
+    """The rank of the lowest pair that the bank plays with."""
+    ante: Pays
+    """By the player's hand."""
+    second: tuple[int, int]
+    bonus: Pays
+    """By his two cards and the flop."""
+    bonus_pair_from: str

@@ -1,0 +1,104 @@
+"""Poker dealt to boxes against the dealer's hand, as one decree has it: without discards, with discards, of three cards."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from controller.commands import Role, VoidReason
+from controller.events import Announcement
+from controller.law import Doubt, Law
+
+Fraction = tuple[int, int]
+Pays = dict[str, Fraction]
+"""What each category of hands pays to 1; one that is not there pays nothing."""
+
+
+class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The lowest hand of a category: the ranks of its most telling cards, one card for each. ``high_card`` ``AK``: ace and king."""
+
+    category: str
+    ranks: str
+
+
+class Side(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A bet beside the game, by the player's hand alone. It lies before the deal, and with an ante.
+
+    ``least`` and ``most``: its stake as a multiple of the table's minimum; None: not said. ``tables``: what it pays, one for
+    each choice that the decree offers; none for the bet that takes part in the jackpot.
+    """
+
+    least: Fraction | None = None
+    most: Fraction | None = None
+    tables: tuple[Pays, ...] = ()
+
+
+class Jackpot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The prizes out of a meter that rises with the bets ``jackpot``."""
+
+    award: str
+    """What it is: ``jackpot`` or ``carrousel``."""
+    shares: Pays
+    """What each category takes of the meter."""
+    discarded: Pays = {}
+    """The same for a hand that was made by discarding, where the casino pays those; after the others."""
+    several: Literal["remainder", "highest"] | None = None
+    """Several prizes in one play: each out of what the higher ones have left, or only the highest; None: not said."""
+    rises: Fraction | None = None
+    """How much of each bet the meter takes; None: what is authorised."""
+    starts: dict[str, int] = {}
+    """The least meter as a multiple of the bet: ``progressive``, ``fixed``."""
+
+
+class Purchase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A card may be bought of the bank for one that is discarded. None: the decree does not say."""
+
+    up: bool | None = None
+    """Whether it lies face up."""
+    forfeits: bool | None = None
+    """Whether who buys loses his side bets."""
+
+
+class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The game. Boxes count clockwise from the croupier's left; cards go to them in that order, to the bank last."""
+
+    title: Announcement
+    article: str
+    boxes: int
+    """The most there may be."""
+    bets_per_box: int
+    hand: int
+    """Cards of a hand."""
+    ranking: str
+    exposed: dict[Literal["singly", "packets"], tuple[Literal["first", "last"], ...]]
+    """The ways of dealing that the decree has: card by card, or hand by hand out of an automatic shoe. For each, which of
+    the bank's cards is exposed: none, that one, or one of these.
+    """
+    second: int
+    """The second bet as a multiple of the ante."""
+    qualifies: Threshold
+    """The lowest hand that the bank plays with."""
+    pays: Pays
+    """What the second bet pays, by the player's hand."""
+    bonus: Pays = {}
+    """What is paid on the ante besides, whatever the bank has."""
+    sides: dict[str, Side] = {}
+    """``insurance``, ``pair_plus``, ``jackpot``."""
+    jackpot: Jackpot | None = None
+    purchase: Purchase | None = None
+    discards: int = 0
+    """How many cards a player may discard. The bank discards by a fixed rule then."""
+    limits: tuple[int, ...]
+    """The highest ante as a multiple of the table's minimum, one for each choice that the decree offers."""
+    last_rounds: int | None = None
+    """How many last hands are announced before closing; None: not said."""
+    announcements: dict[str, Announcement]
+    """What is called: ``bets_closed go pass last_rounds``; a call that the decree does not word is absent."""
+    void: dict[VoidReason, Law]
+    """What a round is null for, and by what right."""
+    void_by: tuple[Role, ...]
+    laws: dict[str, Law]
+    """The law behind each irregularity that the game can report."""
+    doubts: dict[str, Doubt] = {}
+    """By the name of the table setting that decides it."""
