@@ -1,0 +1,1 @@
+"""Black jack, and the triple game."""

@@ -1,0 +1,263 @@
+"""What a table of black jack makes of a person's commands. One that cannot be followed is rejected, with the reason.
+
+What hands do and what a person decides about a card is in ``blackjack.decisions``.
+"""
+
+from __future__ import annotations
+
+from controller.commands import (
+    BetsClose,
+    BetsOpen,
+    BoxesSet,
+    CardDecide,
+    Command,
+    HandDouble,
+    HandDraw,
+    HandSplit,
+    HandStand,
+    HandSurrender,
+    LastRoundsAnnounce,
+    LimitAnnounce,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+)
+from controller.events import LastRounds, SessionClosed
+from controller.games import shoe, talla
+from controller.games.blackjack.state import Deal, Limit, Seat
+from controller.games.blackjack.turn import Turn
+from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.session import session
+from controller.law import Law
+
+MAY: dict[type[Command], tuple[Role, ...]] = {
+    SessionOpen: IN_CHARGE,
+    SessionClose: IN_CHARGE,
+    CardDecide: IN_CHARGE,
+    RoundConfirm: IN_CHARGE,
+    LimitAnnounce: IN_CHARGE,
+    **dict.fromkeys((LastRoundsAnnounce, ShoeStart, ShoeEnd, BetsOpen, BetsClose, BoxesSet), AT_THE_TABLE),
+    **dict.fromkeys((HandStand, HandDraw, HandDouble, HandSplit, HandSurrender), AT_THE_TABLE),
+}
+"""Which roles may say what. Who may call a round null is in the rulebook."""
+
+
+# Sessions
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens, without a shoe."""
+    turn.open_session(given, past=shoe.new_session(turn.state.past), limit=None, last_rounds=None)
+
+
+def close_session(turn: Turn, given: SessionClose) -> None:
+    """The table closes. A round that was dealt and has no result is left unresolved, and the talla is over."""
+    session(turn)
+    _leave_round(turn)
+    _end_talla(turn)
+    turn.alert("shoe_missing", given, active=False)
+    turn.change(open=False)
+    turn.settle()
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+# The shoe
+
+
+def start_shoe(turn: Turn, given: ShoeStart) -> None:
+    """Cards are in the shoe: a talla begins, with the burn."""
+    session(turn)
+    _no_round(turn)
+    if not given.shoe.strip():
+        raise Rejected(f"a shoe without a number may not be used: {turn.book.article}")
+    _end_talla(turn)
+    burned = not turn.settings.continuous or turn.settings.burn_continuous == "yes"
+    assert isinstance(turn.book.shoe.burn, int)
+    burn = turn.book.shoe.burn if burned else 0
+    talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, held=(), doubt=None)
+    turn.settle()
+
+
+def end_shoe(turn: Turn, given: ShoeEnd) -> None:
+    """The cards leave the shoe; if they were counted, the count is held against the composition."""
+    session(turn)
+    _no_round(turn)
+    if turn.state.shoe is None:
+        raise Rejected("no shoe is at the table")
+    _end_talla(turn, given.left)
+    turn.settle()
+
+
+def _end_talla(turn: Turn, left: int | None = None) -> None:
+    now = turn.state.shoe
+    if now is None:
+        return
+    if shoe.miscounted(now, left):
+        turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
+    if not now.over:
+        turn.say(shoe.ended(now, "reset" if turn.state.doubt == "shoe_reset" else "person", left))
+    turn.change(shoe=None, burn=0, held=(), doubt=None)
+    limit = turn.state.limit
+    if limit is not None and limit.left is None:
+        turn.change_limit()
+
+
+# Rounds
+
+
+def set_boxes(turn: Turn, given: BoxesSet) -> None:
+    """The boxes with a bet in this round. Until its first card is dealt they may be said anew."""
+    boxes, most, least = tuple(sorted(given.boxes)), turn.rules.boxes, turn.book.least_hands
+    if not boxes:
+        raise Rejected("say at least one box")
+    if len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
+        raise Rejected(f"the table has the boxes 1 to {most}, each once")
+    _begin(turn, given)
+    turn.change_deal(seats=tuple(Seat(who=f"box:{box}") for box in boxes))
+    if len(boxes) < least:
+        turn.change(doubt="hands_too_few")
+    elif turn.state.doubt == "hands_too_few":
+        turn.change(doubt=None)
+    turn.settle()
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """Bets open for a new round."""
+    deal = turn.state.deal
+    if deal is not None and not deal.begun:
+        raise Rejected(f"round {deal.round} is open already")
+    _begin(turn, given)
+    turn.settle()
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets: the cards may come."""
+    deal = turn.state.deal
+    if deal is not None and deal.closed and turn.settings.keys and not between_plays(deal):
+        raise Rejected(f"the bets of round {deal.round} are closed already")
+    _begin(turn, given)
+    turn.close_bets(given.by)
+    turn.settle()
+
+
+def _begin(turn: Turn, given: Command) -> None:
+    """A round is in hand of which no card is dealt: a new one, if there is none."""
+    session(turn)
+    state, deal = turn.state, turn.state.deal
+    if state.shoe is None:
+        raise Rejected("no shoe is at the table: say shoe.start")
+    if deal is not None and not deal.begun and not (deal.closed and isinstance(given, BetsClose)):
+        return
+    if deal is not None and between_plays(deal):
+        turn.change(deal=None)
+    elif deal is not None and turn.settings.keys:
+        raise Rejected(f"round {deal.round} is in hand; it has no result yet")
+    elif deal is not None and deal.last:
+        raise Rejected(f"round {deal.round} is the last of the talla: say round.confirm when it is over")
+    if state.shoe.over:
+        law = turn.book.laws["shoe_over"]
+        raise Rejected(f"the talla is over, no round begins before shoe.start: {law.rule}, {law.article}")
+    if state.doubt is not None:
+        raise Rejected(f"the table waits for a person: {state.doubt}")
+    if turn.state.deal is not None:
+        turn.conclude_unkeyed()
+    turn.open_round(given.by)
+
+
+def between_plays(deal: Deal) -> bool:
+    """Whether the dealer has kept his first card for another play, and it has not begun."""
+    return deal.play > 1 and len(deal.dealer) == 1
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """The round in hand is null. No decree has a list of reasons: it is the word of the person in charge."""
+    session(turn)
+    deal = turn.state.deal
+    if deal is None or given.round not in (None, deal.round):
+        raise Rejected("no such round is in hand")
+    law = turn.book.void.get(given.reason) or Law(rule="", article=turn.book.article)
+    turn.change(held=() if turn.state.burn == 0 else turn.state.held)
+    turn.void(given.reason, law, given)
+    turn.settle()
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """A person lets a round begin with too few hands; or says that a round is over whose course nobody told."""
+    session(turn)
+    deal = turn.state.deal
+    if deal is None or given.round not in (None, deal.round):
+        raise Rejected("no such round is in hand")
+    if given.number is not None or given.winner is not None:
+        raise Rejected("what came out follows from the cards")
+    if turn.state.doubt == "hands_too_few":
+        turn.change(doubt="silence" if turn.state.silent else None)
+        turn.change_deal(stands=stands(given))
+    elif not turn.settings.keys and deal.begun:
+        turn.change_deal(stands=stands(given))
+        turn.conclude_unkeyed()
+    else:
+        raise Rejected(f"round {deal.round} waits for no decision")
+    turn.settle()
+
+
+def _leave_round(turn: Turn) -> None:
+    deal = turn.state.deal
+    if deal is not None and deal.begun and not between_plays(deal):
+        turn.unresolved("undecided")
+    turn.change(deal=None, held=())
+
+
+# Announcements
+
+
+def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
+    """A new minimum, after what the decree wants announced: the last rounds at the old one, or its last shoe."""
+    session(turn)
+    state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
+    allow_minimum(given.minimum)
+    if allowed == "none":
+        raise Rejected(f"the minimum of an open table may not change: {turn.book.article}")
+    if state.limit is not None:
+        raise Rejected(f"the minimum {state.limit.minimum} is announced already")
+    if given.minimum == now:
+        raise Rejected(f"the minimum is {now} already")
+    if allowed == "upward" and (now is None or given.minimum < now):
+        raise Rejected(f"the minimum of an open table may only rise: {turn.book.article}")
+    left = turn.book.last_rounds if turn.book.limit_after == "rounds" else None
+    turn.change(limit=Limit(minimum=given.minimum, left=left))
+    if left is not None:
+        turn.say(LastRounds(purpose="limit", left=left, by=given.by))
+    elif state.shoe is None:
+        turn.change_limit()
+
+
+def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
+    """The last rounds before closing."""
+    session(turn)
+    if turn.state.last_rounds is not None:
+        raise Rejected("the last rounds are announced already")
+    turn.change(last_rounds=turn.book.last_rounds)
+    turn.say(LastRounds(purpose="close", left=turn.book.last_rounds, by=given.by))
+
+
+# What commands stand on
+
+
+def stands(given: Command) -> str:
+    """Who stands for it."""
+    return f"{given.by} ({given.role})"
+
+
+def _no_round(turn: Turn) -> None:
+    deal = turn.state.deal
+    if deal is None or between_plays(deal) or not deal.begun:
+        turn.change(deal=None)
+    elif turn.settings.keys:
+        raise Rejected(f"round {deal.round} is in hand")
+    else:
+        turn.conclude_unkeyed()

@@ -1,0 +1,221 @@
+"""The course of a round of black jack: whose turn it is, what a hand may do, where the next card belongs, what comes out.
+
+Pure functions of the round, the rulebook and the settings. Nothing here is remembered, so a card taken back leaves no trace.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from controller.commands import AnyCommand, HandDouble, HandDraw, HandSplit, HandStand, HandSurrender
+from controller.events import Hand
+from controller.games.blackjack.hands import (
+    Outcome,
+    both,
+    compare,
+    dealer_draws,
+    is_blackjack,
+    is_pair,
+    pair_mark,
+    points,
+    sevens_mark,
+    three_sevens,
+)
+from controller.games.blackjack.settings import BlackjackSettings
+from controller.games.blackjack.state import Deal, Seat
+from controller.rulebook_blackjack import Blackjack
+
+DEALER, TABLE, BURN = "dealer", "table", "burn"
+KEYS = ("hand.stand", "hand.draw", "hand.double", "hand.split", "hand.surrender")
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """What a table plays by."""
+
+    book: Blackjack
+    settings: BlackjackSettings
+
+    @property
+    def boxes(self) -> int:
+        """Boxes marked on the table."""
+        return self.settings.boxes or self.book.boxes[0]
+
+    @property
+    def surrender(self) -> bool:
+        """Whether a hand may give up for half its bet."""
+        return self.book.surrender == "right" or (self.book.surrender == "option" and self.settings.surrender)
+
+
+def keys(rules: Rules) -> tuple[str, ...]:
+    """The keys that a hand may have."""
+    return KEYS if rules.surrender else KEYS[:-1]
+
+
+def worth(rules: Rules, seat: Seat) -> int:
+    """The points of a hand. Where the decree says so, an ace among the first two cards of a doubled one counts 1."""
+    return points(seat.cards, 2 if seat.doubled and rules.book.double_ace_low else 0)
+
+
+def natural(seat: Seat) -> bool:
+    """Black jack: 21 with the first two cards, not of a pair that was split."""
+    return seat.split is None and is_blackjack(seat.cards)
+
+
+def closed(rules: Rules, seat: Seat) -> bool:
+    """Whether a hand has done: 21 or more, its own word, or its one card after a doubling or on a split ace."""
+    if seat.surrendered or seat.stood:
+        return True
+    if len(seat.cards) < 2:
+        return False
+    if seat.split == "aces":
+        return not (rules.settings.resplit_aces == "yes" and len(seat.cards) == 2 and seat.cards[1][0] == "A")
+    return worth(rules, seat) >= 21 or (seat.doubled and len(seat.cards) > 2)
+
+
+def against(rules: Rules, deal: Deal) -> bool:
+    """Whether a hand is left against the dealer."""
+    return any(not seat.surrendered and worth(rules, seat) <= 21 for seat in deal.seats)
+
+
+def turn(rules: Rules, deal: Deal) -> Seat | None:
+    """The hand that must say what it does now; None while a card is due or when all have done."""
+    return None if next_card(rules, deal) is not None else next((seat for seat in deal.seats if not closed(rules, seat)), None)
+
+
+def next_card(rules: Rules, deal: Deal) -> str | None:
+    """Where the next card belongs; None where a person must speak first, or none may come."""
+    if not deal.seats:
+        return None if rules.settings.keys else TABLE
+    split = any(seat.split for seat in deal.seats)
+    for seat in deal.seats:
+        if not seat.cards:
+            return seat.who
+    if not deal.dealer:
+        return DEALER
+    for seat in deal.seats:
+        if len(seat.cards) == 1 and (not split or rules.settings.split_cards == "at_once"):
+            return seat.who
+    if not rules.settings.keys:
+        return TABLE
+    for seat in deal.seats:
+        if not closed(rules, seat):
+            due = len(seat.cards) < 2 or seat.asked or seat.doubled
+            return seat.who if due else None
+    alone = rules.settings.dealer_alone == "stops" and not against(rules, deal)
+    return DEALER if dealer_draws(deal.dealer) and not alone else None
+
+
+def is_over(rules: Rules, deal: Deal) -> bool:
+    """Whether the round has its result."""
+    return (
+        rules.settings.keys
+        and bool(deal.seats)
+        and next_card(rules, deal) is None
+        and all(closed(rules, seat) for seat in deal.seats)
+    )
+
+
+def refusal(rules: Rules, deal: Deal, seat: Seat, given: AnyCommand) -> str | None:
+    """Why a hand may not do this, in the rules' terms; None if it may."""
+    cards, who = seat.cards, seat.who
+    if isinstance(given, HandSurrender):
+        return _no_surrender(rules, deal, seat)
+    if seat.split == "aces" and not isinstance(given, HandSplit | HandStand):
+        return f"{who} is a split ace: it has had its one card"
+    if isinstance(given, HandDraw):
+        return None
+    if isinstance(given, HandDouble):
+        if len(cards) != 2:
+            return f"{who} has {len(cards)} cards: only two are doubled"
+        if cards[0][0] == cards[1][0] == "A":
+            return f"{who} is a pair of aces, which is not doubled"
+        if rules.book.double_on and not both(cards) & set(rules.book.double_on):
+            return f"{who} has {worth(rules, seat)}: only {', '.join(map(str, rules.book.double_on))} are doubled"
+    if isinstance(given, HandSplit) and not is_pair(cards):
+        return f"{who} is no pair: two cards of the same value are split"
+    return None
+
+
+def _no_surrender(rules: Rules, deal: Deal, seat: Seat) -> str | None:
+    if not rules.surrender:
+        return "a hand does not give up at this table"
+    if not deal.dealer or closed(rules, seat):
+        return f"it is not for {seat.who} to give up now"
+    if deal.dealer[0][0] == "A":
+        return "no hand gives up where the dealer's first card is an ace"
+    if len(seat.cards) != 2 or seat.split or seat.doubled or seat.asked:
+        return f"{seat.who} has gone on: only the first two cards are given up"
+    first_two = 2 * sum("." not in each.who for each in deal.seats)
+    if rules.book.surrender_until == "table" and sum(len(each.cards) for each in deal.seats) > first_two:
+        return "a third card was given: no hand gives up any more"
+    return None
+
+
+# What comes out
+
+
+def hands(rules: Rules, deal: Deal) -> tuple[Hand, ...]:
+    """All hands as they are settled: from the croupier's right to his left, the dealer's own last."""
+    mine = [
+        Hand(
+            who=seat.who, cards=seat.cards, points=worth(rules, seat), kind=_kind(rules, seat), outcome=_outcome(rules, deal, seat)
+        )
+        for seat in reversed(deal.seats)
+    ]
+    return (*mine, dealer_hand(deal.dealer))
+
+
+def dealer_hand(cards: tuple[str, ...]) -> Hand:
+    """The dealer's hand."""
+    total = points(cards)
+    kind = "bust" if total > 21 else "blackjack" if is_blackjack(cards) else None
+    return Hand(who=DEALER, cards=cards, points=total, kind=kind)
+
+
+def _kind(rules: Rules, seat: Seat) -> str | None:
+    kinds = {
+        "surrender": seat.surrendered,
+        "bust": worth(rules, seat) > 21,
+        "blackjack": natural(seat),
+        "three_sevens": "three_sevens" in rules.book.pays and three_sevens(seat.cards),
+        "doubled": seat.doubled,
+    }
+    return next((kind for kind, is_so in kinds.items() if is_so), None)
+
+
+def _outcome(rules: Rules, deal: Deal, seat: Seat) -> Outcome:
+    if seat.surrendered or worth(rules, seat) > 21:
+        return "lose"
+    outcome = compare(worth(rules, seat), natural(seat), deal.dealer)
+    settings = rules.settings
+    better = (natural(seat) and settings.blackjack_tie == "wins") or (
+        _kind(rules, seat) == "three_sevens" and settings.three_sevens == "wins" and not three_sevens(deal.dealer)
+    )
+    return "win" if outcome == "tie" and better else outcome
+
+
+def marks(rules: Rules, deal: Deal) -> tuple[str, ...]:
+    """What else wins or loses bets: insurance, and by box the bets on pairs and the accumulated ones, where the table has them.
+
+    Side bets are settled with the first of the dealer's hands.
+    """
+    found = [f"play {deal.play}"] if rules.book.plays > 1 else []
+    if deal.insurance is not None:
+        found.append("insurance_wins" if is_blackjack(deal.dealer) else "insurance_loses")
+    for seat in deal.seats if deal.play == 1 else ():
+        if "." in seat.who:
+            continue
+        first = first_cards(deal, seat)
+        pair = pair_mark(first[:2]) if rules.settings.pair_bets else None
+        sevens = sevens_mark(first) if rules.settings.accumulated_bets else None
+        found += [f"{seat.who} {mark}" for mark in (pair, sevens) if mark]
+    return tuple(found)
+
+
+def first_cards(deal: Deal, seat: Seat) -> tuple[str, ...]:
+    """The first cards of a box, three at most: of a pair that was split, the pair."""
+    if seat.split is None:
+        return seat.cards[:3]
+    other = deal.seat(f"{seat.who}.2")
+    assert other is not None
+    return (seat.cards[0], other.cards[0])

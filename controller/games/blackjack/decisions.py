@@ -1,0 +1,189 @@
+"""What the hands of black jack do, by the croupier's keys, and what a person decides about a card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec.structs import replace
+
+from controller.commands import CardDecide, HandDouble, HandDraw, HandSplit, HandStand, HandSurrender
+from controller.events import CardsBurned, HandDecided
+from controller.games import shoe
+from controller.games.blackjack import course
+from controller.games.blackjack.commands import stands
+from controller.games.blackjack.state import Deal, Held, Seat
+from controller.games.blackjack.turn import Turn, expected, question
+from controller.games.cards import is_card
+from controller.games.game import Rejected
+from controller.games.session import session
+
+Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender
+Decision = Literal["stand", "draw", "double", "split", "surrender"]
+
+DONE: dict[type[Key], tuple[Decision, Callable[[Seat], Seat]]] = {
+    HandStand: ("stand", lambda seat: replace(seat, stood=True)),
+    HandDraw: ("draw", lambda seat: replace(seat, asked=True)),
+    HandDouble: ("double", lambda seat: replace(seat, doubled=True)),
+    HandSurrender: ("surrender", lambda seat: replace(seat, surrendered=True)),
+    HandSplit: ("split", lambda seat: seat),
+}
+"""What each key is called, and what it makes of the hand."""
+
+
+def take_key(turn: Turn, given: Key) -> None:
+    """A hand says what it does."""
+    session(turn)
+    if not turn.settings.keys:
+        raise Rejected("this table has no keys: nobody says what its hands do")
+    deal = turn.state.deal
+    if deal is None or turn.state.doubt == "hands_too_few":
+        raise Rejected("no hand is in play")
+    seat = _seat(turn, deal, given)
+    if why := course.refusal(turn.rules, deal, seat, given):
+        raise Rejected(f"{why}: {turn.book.article}")
+    decision, done = DONE[type(given)]
+    turn.change(deal=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat)))
+    turn.say(HandDecided(round=deal.round, who=seat.who, decision=decision, by=given.by))
+    turn.settle()
+
+
+def _seat(turn: Turn, deal: Deal, given: Key) -> Seat:
+    """The hand that the key is about: the one whose turn it is; any hand that still may, where it gives up."""
+    now = course.turn(turn.rules, deal)
+    named = deal.seat(given.who) if given.who is not None else now
+    if named is None:
+        raise Rejected("no hand is to speak now" if given.who is None else f"there is no hand {given.who} in play")
+    if isinstance(given, HandSurrender) or named == now:
+        return named
+    to = course.next_card(turn.rules, deal)
+    raise Rejected(f"it is for {now.who} to speak" if now else f"a card is due to {to}" if to else "no hand is to speak now")
+
+
+def _split(deal: Deal, seat: Seat) -> Deal:
+    """Two hands of one. The first stays to the player's right and plays first; the other is named by its number in the box."""
+    box = seat.who.partition(".")[0]
+    count = sum(each.who.partition(".")[0] == box for each in deal.seats)
+    pair: Literal["aces", "others"] = "aces" if seat.cards[0][0] == seat.cards[1][0] == "A" else "others"
+    first = replace(seat, cards=seat.cards[:1], split=pair)
+    other = Seat(who=f"{box}.{count + 1}", cards=seat.cards[1:], split=pair)
+    at = deal.seats.index(seat)
+    return replace(deal, seats=(*deal.seats[:at], first, other, *deal.seats[at + 1 :]))
+
+
+# What a person decides about a card
+
+
+def decide(turn: Turn, given: CardDecide) -> None:
+    """A person decides about the first card that waits; about what a silence hid; or takes the latest card out of the game."""
+    session(turn)
+    decision = DECISIONS.get(given.action)
+    if turn.state.shoe is None or decision is None:
+        raise Rejected("no shoe is at the table" if decision else f"{given.action} is not said in this game")
+    if question(turn.rules, turn.state) is None and given.action != "remove":
+        raise Rejected("no card waits for a decision")
+    decision(turn, given)
+    if turn.state.deal is not None:
+        turn.change_deal(stands=stands(given))
+    turn.settle()
+
+
+def _read(turn: Turn, given: CardDecide) -> None:
+    """The card that was not read, or one that came in a silence and goes where the next one belongs."""
+    state, card = turn.state, given.card
+    if card is None or not is_card(card):
+        raise Rejected(f"{card!r} is no card: say rank and suit, as in 7h")
+    assert state.shoe is not None
+    if state.doubt in ("silence", "shoe_reset"):
+        to = expected(turn.rules, state)
+        if to is None:
+            raise Rejected("no card is due now: say first what the hand does")
+        counted, trouble = shoe.draw(state.shoe, card)
+        turn.change(shoe=counted)
+        turn.place(Held(card=card), to)
+        if trouble is not None:
+            turn.irregular(trouble)
+        return
+    head = _head(turn)
+    if head.trouble not in ("card_unread", "card_foreign"):
+        raise Rejected("the card was read")
+    counted, trouble = shoe.read(state.shoe, card) if head.card is None else shoe.draw(state.shoe, card)
+    if head.card is not None:
+        counted = replace(counted, drawn=counted.drawn - 1)
+    turn.change(shoe=counted)
+    _replace_head(turn, replace(head, card=card, trouble=trouble))
+
+
+def _accept(turn: Turn, _given: CardDecide) -> None:
+    """The card counts as it came; or nothing was missed."""
+    state = turn.state
+    if state.doubt in ("silence", "shoe_reset"):
+        if state.silent:
+            raise Rejected("the shoe is not heard: say the cards that come, with card.decide read, until it is")
+        turn.change(doubt=None)
+        return
+    head = _head(turn)
+    if head.card is None or not is_card(head.card):
+        raise Rejected("nobody has said what the card is: read it, or remove it")
+    if head.trouble is None:
+        raise Rejected("say whose the card is")
+    _replace_head(turn, replace(head, trouble=None))
+
+
+def _remove(turn: Turn, _given: CardDecide) -> None:
+    """The card leaves the game: the first that waits, else the latest that was dealt, which lay face up in the shoe."""
+    state = turn.state
+    if state.held and not state.burn:
+        why = question(turn.rules, state)
+        turn.change(held=state.held[1:])
+        turn.remove(state.held[0].trouble or why or "card_exposed", state.held[0].card)
+        return
+    deal = state.deal
+    if deal is None or deal.latest is None:
+        raise Rejected("no card is there to be removed")
+    turn.remove("card_exposed", turn.take_back(deal.latest))
+
+
+def _next_round(turn: Turn, _given: CardDecide) -> None:
+    """After a silence in the burn: it is over, and the next card is the first of a round."""
+    state = turn.state
+    if not state.burn or state.doubt is None:
+        raise Rejected("a card waits for the next round by itself: say its boxes")
+    assert isinstance(turn.book.shoe.burn, int)
+    turn.say(CardsBurned(count=turn.book.shoe.burn - state.burn))
+    turn.change(burn=0, doubt=None)
+
+
+def _for(turn: Turn, given: CardDecide) -> None:
+    """The first card that waits is for this hand: a decision of the person in charge, whatever the order is."""
+    deal, head = turn.state.deal, _head(turn)
+    if deal is None or turn.state.doubt is not None:
+        raise Rejected("no hand is in play" if deal is None else f"the table waits for another decision: {turn.state.doubt}")
+    if head.card is None or not is_card(head.card):
+        raise Rejected("nobody has said what the card is: read it, or remove it")
+    seat = deal.seat(given.who or "")
+    if seat is None and given.who != course.DEALER:
+        raise Rejected(f"there is no hand {given.who} in play")
+    if seat is not None and (seat.surrendered or course.worth(turn.rules, seat) >= 21):
+        raise Rejected(f"{seat.who} may get no card any more: {turn.book.article}")
+    turn.change(held=turn.state.held[1:])
+    turn.place(head, given.who or "")
+
+
+DECISIONS: dict[str, Callable[[Turn, CardDecide], None]] = {
+    "read": _read,
+    "accept": _accept,
+    "remove": _remove,
+    "next_round": _next_round,
+    "for": _for,
+}
+
+
+def _head(turn: Turn) -> Held:
+    if not turn.state.held:
+        raise Rejected("no card waits for a decision")
+    return turn.state.held[0]
+
+
+def _replace_head(turn: Turn, head: Held) -> None:
+    turn.change(held=(head, *turn.state.held[1:]))

@@ -1,0 +1,94 @@
+"""What a table of black jack makes of its shoe's readings.
+
+A card goes where the rules say that the next one belongs. One of which that cannot be said waits, with all that follow it,
+until a key or a person says it.
+"""
+
+from __future__ import annotations
+
+from controller.events import Frame, ShoeCut
+from controller.games import shoe
+from controller.games.blackjack.state import Held
+from controller.games.blackjack.turn import Turn
+from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset
+
+
+def take_card(turn: Turn, given: CardDrawn) -> None:
+    """A card left the shoe. It counts, wherever it goes."""
+    state = turn.state
+    if not state.open:
+        turn.irregular("card_out_of_round")
+        return
+    if state.shoe is None:
+        if "shoe_missing" not in state.alerts:
+            turn.irregular("shoe_missing", asks=("shoe.start",))
+        turn.alert("shoe_missing", given, active=True)
+        return
+    counted, trouble = shoe.draw(state.shoe, given.card)
+    turn.change(shoe=counted)
+    if given.exposed and given.card is not None:
+        turn.remove("card_exposed", given.card)
+        return
+    if state.burn and not state.doubt:
+        if trouble not in (None, "card_unread"):  # nobody sees it; that there is such a card is told, not which
+            turn.irregular(str(trouble))
+        turn.place(Held(card=None), "burn")
+    else:
+        why = trouble or ("silence" if given.late else "card_unsure" if given.unsure else None)
+        frame = None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)
+        turn.change(held=(*turn.state.held, Held(card=given.card, trouble=why, frame=frame)))
+    turn.settle()
+
+
+def take_cut(turn: Turn, _given: CardCut) -> None:
+    """The cut card: the round in hand is the last. With none in hand the last one was, if anybody says when one begins."""
+    now, deal = turn.state.shoe, turn.state.deal
+    if now is None or not turn.state.open or now.continuous or now.cut_at is not None:
+        return
+    now = shoe.cut(now)
+    turn.change(shoe=now)
+    begun = deal is not None and (deal.begun or turn.settings.cut_first == "play")
+    plays = begun or (deal is None and not turn.settings.keys)
+    call = turn.book.announcements.get("last_round")
+    turn.say(ShoeCut(round=turn.round, drawn=now.drawn, left=now.left, rounds_left=int(plays), announcement=call))
+    if shoe.cut_misplaced(turn.book.shoe, now):
+        turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+    if begun:
+        turn.change_deal(last=True)
+    elif not plays:
+        turn.end_talla()
+    turn.settle()
+
+
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """The shoe is not heard, or was not: a card may be missing. What lies on the table a person knows."""
+    state = turn.state
+    again = isinstance(given, LinkUp)
+    if again and not state.silent:
+        return  # it is heard for the first time
+    if not isinstance(given, LinkLate | LinkGap):
+        turn.change(silent=not again)
+    _doubt(turn, "silence")
+
+
+def take_reset(turn: Turn, _given: ShoeReset) -> None:
+    """The shoe started afresh: whether the same cards are in it, and all of them on the table, a person knows."""
+    if turn.state.shoe is not None and turn.state.shoe.drawn:
+        _doubt(turn, "shoe_reset")
+
+
+def _doubt(turn: Turn, what: str) -> None:
+    state = turn.state
+    if state.shoe is None:
+        return
+    turn.change(shoe=shoe.lose_count(state.shoe))
+    total = turn.book.shoe.burn
+    burning = state.burn > 0 and state.burn != total
+    if (state.deal is not None or state.held or burning or what == "shoe_reset") and state.doubt != "hands_too_few":
+        turn.change(doubt=what)
+    turn.settle()
+
+
+def take_fault(turn: Turn, given: ShoeFault) -> None:
+    """The shoe complains, or does so no longer."""
+    turn.alert(f"shoe_{given.fault}", given, active=given.active, detail=given.detail)

@@ -1,0 +1,121 @@
+"""What a table of black jack remembers. Everything is here; the game itself remembers nothing."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.events import Frame, Hand
+from controller.games.moves import Remembered
+from controller.games.shoe import Past, Shoe
+
+REMEMBERED = 20
+"""Rounds that the retained history shows."""
+
+Doubt = Literal["silence", "shoe_reset", "hands_too_few"]
+
+
+class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One hand of one box. ``split``: what pair it was part of. ``asked``: its next card is asked for."""
+
+    who: str
+    cards: tuple[str, ...] = ()
+    split: Literal["aces", "others"] | None = None
+    doubled: bool = False
+    stood: bool = False
+    surrendered: bool = False
+    asked: bool = False
+
+
+class Deal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in hand. ``seats``: its hands in the order in which they play; none until the boxes are said.
+
+    ``play``: which of the dealer's hands this is, where he has several. ``loose``: cards of which nobody said whose they are.
+    ``insurance``: whether it may be taken now. ``latest``: who got the latest card. ``stands``: who decided about a card.
+    ``last``: the cut card has come.
+    """
+
+    round: int
+    seats: tuple[Seat, ...] = ()
+    dealer: tuple[str, ...] = ()
+    play: int = 1
+    closed: bool = False
+    loose: tuple[str, ...] = ()
+    insurance: bool | None = None
+    latest: str | None = None
+    frames: tuple[Frame, ...] = ()
+    stands: str | None = None
+    last: bool = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether a card of it was dealt."""
+        return bool(self.dealer or self.loose or any(seat.cards for seat in self.seats))
+
+    @property
+    def first_deal(self) -> bool:
+        """Whether every hand has its first two cards and the dealer his one, and no card has come since."""
+        whole = all(len(seat.cards) == 2 and not seat.split and not seat.doubled and not seat.asked for seat in self.seats)
+        return bool(self.seats) and whole and len(self.dealer) == 1 and not self.loose
+
+    def seat(self, who: str) -> Seat | None:
+        """The hand of this name."""
+        return next((seat for seat in self.seats if seat.who == who), None)
+
+    def with_seat(self, seat: Seat) -> Deal:
+        """With this hand in the place of the one of its name."""
+        return replace(self, seats=tuple(seat if each.who == seat.who else each for each in self.seats))
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A card that left the shoe and lies nowhere yet. ``trouble``: why a person must look at it, if so."""
+
+    card: str | None
+    trouble: str | None = None
+    frame: Frame | None = None
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of one round."""
+
+    round: int
+    kind: Literal["result", "void", "unresolved"]
+    hands: tuple[Hand, ...] = ()
+    marks: tuple[str, ...] = ()
+    reason: str | None = None
+    article: str | None = None
+
+
+class Limit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An announced minimum: ``left`` rounds, or with None the rest of the shoe, are still played at the old one."""
+
+    minimum: int
+    left: int | None = None
+
+
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+    """A table of black jack between two inputs.
+
+    ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, which nobody sees. ``held``: cards that wait
+    for a place, in their order. ``doubt``: why a person must speak before anything goes on. ``silent``: the device is not
+    heard now. ``asked``, ``expected``: what was last said of it.
+    """
+
+    limit: Limit | None = None
+    last_rounds: int | None = None
+    past: Past = ()
+    shoe: Shoe | None = None
+    burn: int = 0
+    deal: Deal | None = None
+    held: tuple[Held, ...] = ()
+    doubt: Doubt | None = None
+    silent: bool = False
+    asked: str | None = None
+    expected: str | None = None
+    entries: tuple[Entry, ...] = ()
+
+    def with_entry(self, entry: Entry) -> State:
+        """With the outcome of one more round; the oldest too many is forgotten."""
+        return replace(self, entries=(*self.entries, entry)[-REMEMBERED:])

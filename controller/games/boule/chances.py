@@ -1,0 +1,63 @@
+"""What a number wins at boule, and whether a map of the holes is one that the decree allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from controller.events import Colour, Half, Parity
+from controller.rulebook_wheels import Boule
+
+
+class Chances(msgspec.Struct, frozen=True):
+    """The simple chances that a number belongs to. The number in the middle belongs to none, and all of them lose."""
+
+    colour: Colour | None = None
+    parity: Parity | None = None
+    half: Half | None = None
+
+
+def chances(number: int, book: Boule) -> Chances:
+    """The simple chances of a number, as it is announced with the result."""
+    if number in book.black:
+        colour: Colour = "black"
+    elif number in book.red:
+        colour = "red"
+    else:
+        return Chances()
+    return Chances(colour, "odd" if number % 2 else "even", "pasa" if number > middle(book) else "falta")
+
+
+def middle(book: Boule) -> int:
+    """The number that is neither red nor black."""
+    (number,) = set(range(1, book.numbers + 1)) - {*book.black, *book.red}
+    return number
+
+
+def winning(number: int, book: Boule) -> tuple[str, ...]:
+    """The bets that win: the number itself by its text, and its simple chances."""
+    own = chances(number, book)
+    return (str(number), *(chance for chance in (own.colour, own.parity, own.half) if chance))
+
+
+def bets(book: Boule) -> tuple[str, ...]:
+    """Every bet, by name: the numbers, and the simple chances."""
+    return (*(str(number) for number in range(1, book.numbers + 1)), *book.chances)
+
+
+def faults(holes: tuple[tuple[int, ...], ...], book: Boule) -> list[str]:
+    """What the decree would not allow in this map of the holes, in words; empty when it is sound."""
+    there = Counter(number for row in holes for number in row)
+    each = book.holes // book.numbers
+    found = []
+    if len(holes) != book.rows:
+        found.append(f"the holes lie in {book.rows} rows, not in {len(holes)}")
+    if there.total() != book.holes:
+        found.append(f"there are {book.holes} holes, not {there.total()}")
+    for number in sorted({*there, *range(1, book.numbers + 1)}):
+        if not 1 <= number <= book.numbers:
+            found.append(f"there is no number {number}; there are 1 to {book.numbers}")
+        elif there[number] != each:
+            found.append(f"each number has {each} holes; {number} has {there[number]}")
+    return found

@@ -1,0 +1,130 @@
+"""Boule: a ball, eighteen holes, nine numbers, and one among them that no simple chance has.
+
+It is a game of a wheel that tells places (see ``cells``). What it has of its own: the chances (``boule.chances``), and that the
+minimum of a cloth is the authorised one or twice as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from itertools import chain
+from typing import Any, ClassVar
+
+from msgspec.structs import asdict
+
+from controller.commands import BetsClose, LimitAnnounce, SessionOpen
+from controller.games.boule.chances import bets, chances, faults
+from controller.games.boule.settings import BREACHES, BouleSettings
+from controller.games.cells import game as cells
+from controller.games.cells.game import CellsGame
+from controller.games.cells.state import CellsState
+from controller.games.cells.turn import CellsTurn
+from controller.games.game import Rejected
+from controller.games.wheels import commands as wheel_commands
+from controller.games.wheels.state import Entry
+from controller.rulebook_wheels import Boule
+from devices.readings import Number
+
+
+class State(CellsState, frozen=True, kw_only=True, omit_defaults=True):
+    """A boule table between two inputs. ``thrower``: the croupier who closed the bets last, as the one does who throws;
+    ``throws``: in how many rounds running.
+    """
+
+    thrower: str | None = None
+    throws: int = 0
+
+
+class Turn(CellsTurn):
+    """One step of a boule table."""
+
+    book: Boule
+    settings: BouleSettings
+    state: State
+    breaches = BREACHES
+
+    @cached_property
+    def _symbols(self) -> Mapping[int, Number]:
+        return dict(enumerate(chain(*self.settings.holes), 1))
+
+    def symbols(self) -> Mapping[int, Number]:
+        """The number of each hole, row by row from 1."""
+        return self._symbols
+
+    def bets(self) -> tuple[str, ...]:
+        """The numbers and the simple chances."""
+        return bets(self.book)
+
+    def forgets(self) -> dict[str, Any]:
+        """Whose turn it is to throw begins anew with a session."""
+        return {**super().forgets(), "thrower": None, "throws": 0}
+
+    def tells(self, number: Number) -> dict[str, Any]:
+        """Its simple chances."""
+        return asdict(chances(int(number), self.book))
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens, at a minimum that it may have."""
+    _authorised(turn, given.minimum)
+    wheel_commands.open_session(turn, given)
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets: the call of the croupier who threw the ball. They have to take turns, and none may always throw."""
+    wheel_commands.close_bets(turn, given)
+    running = turn.state.throws + 1 if given.by == turn.state.thrower else 1
+    turn.change(thrower=given.by, throws=running)
+
+
+def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
+    """A new minimum, one that the table may have, after the last balls at the old one."""
+    _authorised(turn, given.minimum)
+    wheel_commands.announce_limit(turn, given)
+
+
+def _authorised(turn: Turn, minimum: int | None) -> None:
+    """Reject a minimum that is neither the authorised one nor one of its allowed multiples, where that is stated."""
+    authorised = turn.settings.authorised_minimum
+    if minimum is None or authorised is None:
+        return
+    may = [authorised * factor for factor in turn.book.minimum_factors]
+    if minimum not in may:
+        law = turn.book.laws["minimum"]
+        raise Rejected(f"the minimum of a cloth is {' or '.join(map(str, may))}, not {minimum}: {law.rule}, {law.article}")
+
+
+class BouleGame(CellsGame):
+    """Boule under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+
+    take: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {
+        **cells.TAKE,
+        SessionOpen: open_session,
+        BetsClose: close_bets,
+        LimitAnnounce: announce_limit,
+    }
+
+    state_type = State
+
+    def __init__(self, book: Boule, settings: BouleSettings) -> None:
+        wrong = faults(settings.holes, book)
+        if wrong:
+            raise ValueError(f"holes: {'; '.join(wrong[:3])}")
+        self.book: Boule = book
+        self.settings: BouleSettings = settings
+
+    def turn(self, state: State) -> Turn:
+        """One step of the game from this state."""
+        return Turn(self.book, self.settings, state)
+
+    def own(self, state: State) -> dict[str, Any]:
+        """The colour of the last number, and who threw."""
+        return {"last_colour": self._colour(state.tally().number), "thrower": state.thrower, "throws": state.throws}
+
+    def tells(self, entry: Entry) -> dict[str, Any]:
+        """The colour."""
+        return {"colour": self._colour(entry.number)}
+
+    def _colour(self, number: Number | None) -> str | None:
+        return None if number is None else chances(int(number), self.book).colour

@@ -1,0 +1,154 @@
+"""What boule and the wheel of fortune make of their wheel's readings besides what every wheel does.
+
+The board tells when it is set going, when it is about to settle, and in which place it lies; what the place is worth says
+the table's own map of the wheel.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.games.cells.turn import CellsTurn
+from controller.games.wheels import readings as wheel
+from controller.games.wheels.readings import Courses, Seen
+from controller.games.wheels.state import Entry, WheelState
+from controller.games.wheels.turn import frames_of
+from devices.readings import WheelCell, WheelNumber, WheelPhase
+
+
+def take_phase(turn: CellsTurn, given: WheelPhase) -> None:
+    """The wheel says what it is doing. While it still runs in a round that has its outcome, nothing follows from it."""
+    entry, was = turn.over(given.spin), turn.state.phase
+    set_going = given.phase == "launched" and was not in (None, "launched", "settling", "no_more_bets")
+    if entry is None or given.late or set_going or given.phase not in ("launched", "settling", "no_more_bets"):
+        wheel.take_phase(turn, given, COURSES)
+        return
+    turn.change(phase=given.phase, spin=given.spin)
+    if given.phase == "launched" and was is None and entry.kind == "result" and turn.state.hand:
+        turn.change_hand(launched=True)  # after a silence; the same spin still, or another with its count: a person will say
+
+
+def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
+    """The wheel says where it lies; while it says that it still moves, that is not definitive and waits."""
+    if entry := turn.over(given.spin):
+        _afterwards(turn, entry, given)
+    elif turn.state.hand and turn.moving and not given.late:
+        turn.change(held=given)
+    else:
+        _land(turn, given)
+
+
+def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> Seen:
+    """What the place is worth, or what the device claims itself."""
+    if isinstance(given, WheelNumber):
+        return Seen(given, given.number, f"number {given.number}", conflict=given.conflict)
+    return Seen(given, turn.symbols().get(given.cell), f"cell {given.cell}", given.cell)
+
+
+def _land(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
+    """It lies there."""
+    turn.change(held=None)
+    hand = turn.state.hand
+    turns = given.turns if isinstance(given, WheelCell) else None
+    if turns is not None and turns < turn.settings.turns and hand and turn.concerns("too_few_turns", hand) and not given.late:
+        turn.breach("too_few_turns", given)
+    wheel.take_number(turn, _seen(turn, given))
+
+
+def _afterwards(turn: CellsTurn, entry: Entry, given: WheelCell | WheelNumber) -> None:
+    """A place of a spin that has its outcome: it is said again, or it is the candidate of a round that had none; or, if the
+    count came again, perhaps that of another spin.
+    """
+    seen, hand, gap = _seen(turn, given), turn.state.hand, turn.state.gap
+    begun = hand is not None and hand.begun
+    if entry.kind == "unresolved" and entry.candidate is None and turn.has(seen.number):
+        entry = replace(entry, frames=entry.frames + frames_of(given))
+        turn.unresolved(entry, "silence", seen.number, seen.cell)
+    elif (gap and begun) if entry.kind == "void" else (gap or begun or given.late):
+        turn.change(held=None)
+        wheel.take_number(turn, seen)
+
+
+# Phases where the wheel says when bets open and close
+
+
+def _launched(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
+    """The ball or the wheel is set going: bets are open still."""
+    if (given.phase, given.spin) == (was.phase, was.spin):
+        return
+    hand = turn.state.hand
+    if hand and given.spin is None and (hand.launched or hand.closed):
+        wheel.lost(turn, given)
+    turn.change(spent=False, held=None)
+    wheel.opened_unseen(turn, given)
+    _set_going(turn, given)
+    turn.change(gap=False)
+
+
+def _settling(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
+    """It is about to come to rest: the last call, and no more bets."""
+    turn.last_call()
+    wheel.no_more_bets(turn, given, "launched")
+
+
+def _settled(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
+    """It has come to rest: what was told before now counts. Where its round was null, the next one begins."""
+    _release(turn)
+    if turn.bets_open_at_wheel and (turn.state.spent or turn.over(given.spin)):
+        turn.open_bets(None)
+
+
+def _no_more_bets(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
+    wheel.no_more_bets(turn, given, "launched")
+
+
+# Phases where a person does
+
+
+def _launched_by_person(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
+    """It is set going. That comes before the last call: bets closed before it were closed out of turn."""
+    if (given.phase, given.spin) == (was.phase, was.spin):
+        return
+    turn.change(spent=False, held=None)
+    hand = turn.state.hand
+    if hand is None:
+        return
+    if hand.launched and (given.spin is None or given.spin != hand.spin):
+        turn.breach("launched_again", given)
+    _set_going(turn, given)
+    if hand.closed and not hand.launched and not turn.state.gap:
+        turn.irregular("out_of_order", given=given, detail="bets closed before the launch")
+    turn.change(gap=False)
+
+
+def _settling_by_person(turn: CellsTurn, _given: WheelPhase, _was: WheelState) -> None:
+    """It is about to come to rest: the last call. Bets the croupier closes."""
+    turn.last_call()
+
+
+def _settled_by_person(turn: CellsTurn, _given: WheelPhase, _was: WheelState) -> None:
+    _release(turn)
+
+
+COURSES = Courses(
+    device={
+        "closed": wheel.starting,
+        "idle": wheel.starting,
+        "bets_open": wheel.starting,
+        "launched": _launched,
+        "settling": _settling,
+        "no_more_bets": _no_more_bets,
+        "settled": _settled,
+    },
+    person={"launched": _launched_by_person, "settling": _settling_by_person, "settled": _settled_by_person},
+)
+
+
+def _set_going(turn: CellsTurn, given: WheelPhase) -> None:
+    if hand := turn.state.hand:
+        turn.change_hand(launched=True, spin=given.spin, frames=hand.frames + frames_of(given))
+
+
+def _release(turn: CellsTurn) -> None:
+    if held := turn.state.held:
+        _land(turn, held)

@@ -1,0 +1,98 @@
+"""One step of a table whose wheel tells places: what boule and the wheel of fortune have besides the moves of every wheel."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+from controller.events import BetsLastCall
+from controller.games.cells.settings import CellsSettings
+from controller.games.cells.state import CellsState
+from controller.games.wheels.state import Entry, Hand
+from controller.games.wheels.turn import WheelTurn, Why
+from devices.readings import Number, Reading
+
+OUTCOMES = frozenset({"between", "ball_out", "number_unknown"})
+"""Faults that are all that comes of a spin: the ball or the wheel rests, and no place is told."""
+
+
+class CellsTurn(WheelTurn):
+    """One step of such a table. The wheel has no phase in which bets are open: they are when the spin before is over."""
+
+    settings: CellsSettings
+    state: CellsState
+    opening = ("idle", "bets_open", "settled")
+    put_back = False
+
+    @abstractmethod
+    def symbols(self) -> Mapping[int, Number]:
+        """What each place of the wheel is worth, by its place from 1."""
+
+    @abstractmethod
+    def bets(self) -> tuple[str, ...]:
+        """What may be bet on, by name."""
+
+    def has(self, number: Number | None) -> TypeGuard[Number]:
+        """Whether the wheel has this number."""
+        return number is not None and number in set(self.symbols().values())
+
+    def numbers(self) -> str:
+        """The numbers of the wheel, in words."""
+        return ", ".join(str(number) for number in dict.fromkeys(self.symbols().values()))
+
+    def concerns(self, fault: str, hand: Hand) -> bool:  # noqa: ARG002 - all faults alike
+        """Not every such wheel tells that it was set going; once bets are closed it was."""
+        return hand.launched or hand.closed
+
+    def may_be_told(self, hand: Hand) -> bool:
+        """Between two places the device has no number to give; the person in charge has."""
+        return hand.closed
+
+    @property
+    def bets_open_at_wheel(self) -> bool:
+        """Whether bets are open by themselves: also where a fault is all that came of the spin, if no silence hid what followed."""
+        state = self.state
+        rests = state.phase in self.opening or (not state.gap and not OUTCOMES.isdisjoint(state.faults))
+        return self.settings.phases == "device" and state.open and rests and state.hand is None
+
+    @property
+    def moving(self) -> bool:
+        """Whether the wheel says that it was set going and has not settled, and what became of that is not decided."""
+        state = self.state
+        return state.phase in ("launched", "settling") and not state.spent and self.over(state.spin) is None
+
+    def silence(self, given: Reading) -> None:
+        """What the wheel did is unknown, and so is what it does now."""
+        super().silence(given)
+        self.change(phase=None)
+
+    def forgets(self) -> dict[str, Any]:
+        """What the wheel told before the session does not count in it."""
+        return {"held": None}
+
+    def begin(self, spin: int | None) -> Hand:
+        """The next round: what was held back belonged to the one before."""
+        self.change(held=None)
+        return super().begin(spin)
+
+    def last_call(self) -> None:
+        """Are the bets made? The wheel is about to come to rest; where the decree words the question, and once."""
+        hand, call = self.state.hand, self.book.announcements.get("last_call")
+        if hand and not hand.closed and call and "last_call" not in hand.said:
+            self.change_hand(said=(*hand.said, "last_call"))
+            self.say(BetsLastCall(round=hand.round, spin=hand.spin, announcement=call))
+
+    def result(self, of: Hand | Entry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
+        """A result; where nobody opens the bets, the next round begins with it."""
+        super().result(of, number, confirmed_by, cell)
+        self._next()
+
+    def unresolved(self, of: Hand | Entry, why: Why, candidate: Number | None = None, cell: int | None = None) -> None:
+        """No result; where nobody opens the bets, the next round begins all the same."""
+        super().unresolved(of, why, candidate, cell)
+        self._next()
+
+    def _next(self) -> None:
+        if self.bets_open_at_wheel:
+            self.open_bets(None)

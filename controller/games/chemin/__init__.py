@@ -1,0 +1,1 @@
+"""Chemin de fer, and baccarat at two cloths."""

@@ -1,0 +1,247 @@
+"""What a table of chemin de fer or two-cloth baccarat makes of a person's commands; what cannot be followed is rejected."""
+
+from __future__ import annotations
+
+from controller.commands import (
+    BetsClose,
+    BetsOpen,
+    CardDecide,
+    CardsTurn,
+    Command,
+    HandDraw,
+    HandStand,
+    ResultCorrect,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+    TableFollow,
+)
+from controller.events import BetsClosed, RoundOpened, SessionClosed
+from controller.games import shoe, talla
+from controller.games.chemin.course import baccarat, settle
+from controller.games.chemin.hands import waits
+from controller.games.chemin.readings import missed
+from controller.games.chemin.state import Coup, Entry
+from controller.games.chemin.turn import Turn
+from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import session
+from controller.law import Law
+
+MAY: dict[type[Command], tuple[Role, ...]] = {
+    SessionOpen: IN_CHARGE,
+    SessionClose: IN_CHARGE,
+    ShoeStart: AT_THE_TABLE,
+    ShoeEnd: AT_THE_TABLE,
+    BetsOpen: AT_THE_TABLE,
+    BetsClose: AT_THE_TABLE,
+    HandDraw: AT_THE_TABLE,
+    HandStand: AT_THE_TABLE,
+    CardsTurn: AT_THE_TABLE,
+    TableFollow: AT_THE_TABLE,
+    CardDecide: IN_CHARGE,
+    RoundConfirm: IN_CHARGE,
+    ResultCorrect: IN_CHARGE,
+}
+"""Which roles may say what. Who may call a round null is in the rulebook."""
+
+
+# Sessions
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens, without a shoe."""
+    turn.open_session(given, past=shoe.new_session(turn.state.past))
+
+
+def close_session(turn: Turn, given: SessionClose) -> None:
+    """The table closes. A round whose bets are closed is left unresolved, and the talla is over."""
+    session(turn)
+    hand = turn.state.hand
+    if hand is not None and (hand.closed or hand.cards):
+        turn.unresolved(hand, "undecided")
+    turn.change(hand=None)
+    _end_talla(turn)
+    turn.clear_alert("shoe_missing")
+    turn.expect()
+    turn.change(open=False)
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+# The shoe
+
+
+def start_shoe(turn: Turn, given: ShoeStart) -> None:
+    """Cards are in the shoe: a talla begins."""
+    session(turn)
+    _no_cards(turn)
+    if not given.shoe.strip():
+        law = turn.book.laws["shoe_systematic"]
+        raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
+    turn.change(hand=None)
+    _end_talla(turn)
+    talla.begin(turn, given, turn.call("cards_pass"))
+    turn.expect()
+
+
+def end_shoe(turn: Turn, given: ShoeEnd) -> None:
+    """The cards leave the shoe; if they were counted, the count is held against the composition."""
+    session(turn)
+    _no_cards(turn)
+    if turn.state.shoe is None:
+        raise Rejected("no shoe is at the table")
+    turn.change(hand=None)
+    _end_talla(turn, given.left)
+    turn.expect()
+
+
+def _end_talla(turn: Turn, left: int | None = None) -> None:
+    now = turn.state.shoe
+    if now is None:
+        return
+    if shoe.miscounted(now, left):
+        turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
+    if not now.over:
+        turn.say(shoe.ended(now, "person", left))
+    turn.change(shoe=None, loose=())
+
+
+# Bets
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """The bank is called: bets are open up to its amount."""
+    session(turn)
+    state = turn.state
+    if state.hand is not None:
+        raise Rejected(f"round {state.hand.round} is in hand; it has no result yet")
+    if state.shoe is None:
+        raise Rejected("no shoe is at the table: say shoe.start")
+    if state.shoe.over:
+        law = turn.book.laws["shoe_over"]
+        raise Rejected(f"the talla is over: {law.rule}, {law.article}")
+    turn.change(round=state.round + 1, hand=Coup(round=state.round + 1, cards=state.loose), loose=())
+    turn.say(RoundOpened(round=turn.number, by=given.by, announcement=turn.call("bank")))
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets: the banker may draw."""
+    session(turn)
+    hand = turn.state.hand
+    if hand is None or hand.closed:
+        raise Rejected("no bets are open")
+    if turn.asks():
+        raise Rejected("a card that came before the close waits for a decision: card.decide")
+    turn.change_hand(closed=True, banco=given.banco)
+    turn.say(BetsClosed(round=hand.round, by=given.by, announcement=turn.call("bets_closed")))
+    if turn.state.silent:
+        missed(turn)
+    settle(turn)
+
+
+def follow_table(turn: Turn, given: TableFollow) -> None:
+    """The bank keeps to the table of plays in this round."""
+    hand = _round(turn)
+    if turn.book.bank in hand.words:
+        raise Rejected("the bank has spoken already")
+    if hand.table and not given.advice:
+        raise Rejected("the bank keeps to the table already")
+    turn.change_hand(table=True)
+    if given.advice:
+        turn.irregular("table_followed")
+
+
+# Decisions about a round
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """The round is null: no bet wins or loses, and its cards are out of the game."""
+    law = turn.book.void.get(given.reason)
+    if law is None:
+        raise Rejected(f"{given.reason} makes no round null here; there are: {', '.join(turn.book.void)}")
+    turn.void(_undecided(turn, given.round), given.reason, law, given)
+    turn.expect()
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """The round stands as it lies, or a person says who has won where the cards are not known."""
+    of = _undecided(turn, given.round)
+    who = f"{given.by} ({given.role})"
+    if isinstance(of, Entry) or of.question == "silence":
+        turn.told_result(of.round, _winner(turn, given.winner), who)
+        turn.expect()
+        return
+    if "round.confirm" not in turn.asks():
+        raise Rejected("the round does not wait for a confirmation")
+    if of.question == "player_word" and any(baccarat(turn, hand) for hand in turn.book.hands):
+        law = turn.book.laws["player_word"]
+        raise Rejected(f"to a hand with baccarat the card may not be denied: {law.rule}, {law.article}")
+    if of.question == "two_third_cards" and any(each.startswith("two_third_cards ") for each in of.said):
+        raise Rejected("say which of the two cards counts: card.decide")
+    turn.change_hand(question=None, stands=who)
+    settle(turn)
+
+
+def _winner(turn: Turn, said: str | None) -> str | None:
+    """At one hand its name, the bank's or ``tie``; at two cloths one of these for each, parted by a comma."""
+    given = (said or "").split(",")
+    if len(given) != len(turn.book.hands) or any(
+        each not in (who, turn.book.bank, "tie") for each, who in zip(given, turn.book.hands, strict=True)
+    ):
+        example = ",".join(turn.book.hands)
+        raise Rejected(f"say the winner: {example}, with {turn.book.bank} or tie in the place of who has not won")
+    return None if said == "tie" else said
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
+    """What has been settled stands."""
+    law = turn.book.laws["no_claim"]
+    raise Rejected(f"no claim once the bets are settled: {law.rule}, {law.article}")
+
+
+def _undecided(turn: Turn, number: int | None) -> Coup | Entry:
+    """The round that a decision is about: the one in hand, else the one unresolved, else it must be named."""
+    hand, waiting = turn.state.hand, turn.state.unresolved()
+    if number is None:
+        if hand is not None:
+            return hand
+        if len(waiting) == 1:
+            return waiting[0]
+        raise Rejected("say which round" if waiting else "no round is in hand, and none waits for a decision")
+    if hand is not None and hand.round == number:
+        return hand
+    entry = turn.state.entry(number)
+    if entry is None:
+        raise Rejected(f"round {number} is not among the rounds remembered of this session")
+    if entry.kind != "unresolved":
+        law: Law = turn.book.laws["no_claim"]
+        raise Rejected(f"round {number} is decided; no claim once the bets are settled: {law.rule}, {law.article}")
+    return entry
+
+
+# What commands stand on
+
+
+def _no_cards(turn: Turn) -> None:
+    hand = turn.state.hand
+    if hand is not None and (hand.closed or hand.cards):
+        raise Rejected(f"round {hand.round} is in hand")
+
+
+def _round(turn: Turn) -> Coup:
+    hand = turn.state.hand
+    if hand is None or not hand.closed:
+        raise Rejected("no round is in hand whose bets are closed")
+    return hand
+
+
+def closed_round(turn: Turn, *, unasked: bool = True) -> Coup:
+    """The round in hand, its bets closed; and, if so wanted, nothing waiting for a decision."""
+    hand = _round(turn)
+    if unasked and waits(hand):
+        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+    return hand

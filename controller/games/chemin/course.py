@@ -1,0 +1,224 @@
+"""How a round goes on by itself after each input: cards find their hands, words are held against cards, the result follows.
+
+Whatever the cards say, the table is told nothing of it before they lie face up: a word that breaks the rule is found when
+the hand is turned, and then put right as the decree has it.
+"""
+
+from __future__ import annotations
+
+from controller.games.chemin.hands import (
+    NATURAL,
+    any_third,
+    bank_duty,
+    bank_plays,
+    cards_of,
+    first,
+    lies_open,
+    loose,
+    next_dealt,
+    opening,
+    shows,
+    speaker,
+    waits,
+    worth,
+    wrong_word,
+)
+from controller.games.chemin.state import Coup
+from controller.games.chemin.turn import Turn
+
+
+def settle(turn: Turn) -> None:
+    """Go on as far as the rules leave no choice."""
+    while (before := turn.state.hand) is not None and before.closed and before.question is None:
+        turn.place()
+        for move in (_naturals, _words, _two_thirds, _unclaimed, _finish):
+            if turn.state.hand is not None and not waits(turn.hand):
+                move(turn)
+        if turn.state.hand == before:
+            break
+    turn.expect()
+
+
+def exempt(turn: Turn) -> bool:
+    """Whether the rule does not hold for the hand: who plays alone for the whole bank may be free."""
+    free = turn.book.banco == "always" or turn.settings.banco == "free"
+    return turn.hand.banco and free and "ruled" not in turn.hand.said
+
+
+def is_open(hand: Coup, who: str) -> bool:
+    """Whether the first two cards of a hand lie face up."""
+    cards = first(hand, who)
+    return len(cards) >= 2 and all(card.up for card in cards)
+
+
+def _naturals(turn: Turn) -> None:
+    """Eight or nine on two cards that lie face up."""
+    if next_dealt(turn.book, turn.hand) is not None:
+        return
+    for who in turn.book.hands:
+        hand = turn.hand
+        if who not in hand.words and who not in hand.fates and is_open(hand, who) and opening(turn.book, hand, who) >= NATURAL:
+            turn.speak(who, "natural")
+    bank, hand = turn.book.bank, turn.hand
+    if bank in hand.fates or not is_open(hand, bank) or opening(turn.book, hand, bank) < NATURAL:
+        return
+    if hand.words.get(bank) == "natural" or any(card.third for card in cards_of(hand, bank)):
+        return
+    if any_third(hand):  # he has given a card, and with it away his right
+        if bank not in hand.words:
+            turn.once(f"natural_forgotten {bank}", lambda: turn.irregular("natural_forgotten", detail=bank))
+            turn.speak(bank, "stand")
+        return
+    if any(who not in hand.words and who not in hand.fates for who in turn.book.hands):
+        turn.once("bank_before_hands", lambda: turn.irregular("bank_before_hands"))
+    turn.speak(bank, "natural")
+
+
+def _words(turn: Turn) -> None:
+    """What hands have said against what their cards make, once they lie face up."""
+    for who in turn.book.hands:
+        hand = turn.hand
+        if not is_open(hand, who) or who not in hand.words:
+            continue
+        what = wrong_word(turn.book, hand, who, exempt=exempt(turn))
+        if what is None or f"{what} {who}" in hand.said:
+            continue
+        turn.change_hand(said=(*hand.said, f"{what} {who}"))
+        if "restored" in turn.book.errors:
+            _restore(turn, who, what)
+        else:
+            _wrong(turn, who, what)
+        if turn.hand.question is not None:
+            return
+
+
+def _wrong(turn: Turn, who: str, what: str) -> None:
+    """Chemin de fer: the banker gives or denies the card, and who plays alone for the bank bears the error."""
+    drew = turn.hand.words[who] == "draw"
+    bears = what == "player_word" and turn.hand.banco and not baccarat(turn, who)
+    lies = turn.hand.words.get(turn.book.bank) == "natural" or (what == "natural_forgotten" and not drew)
+    if bears or lies:
+        turn.irregular(what, detail=who)
+    else:
+        turn.question(what, detail=who)
+
+
+def baccarat(turn: Turn, who: str) -> bool:
+    """Whether a hand that has zero was denied its card: that may not be."""
+    return opening(turn.book, turn.hand, who) == 0 and turn.hand.words.get(who) == "stand"
+
+
+def _restore(turn: Turn, who: str, what: str) -> None:
+    """Two cloths: the word is put right, third cards go to whom they belong, and the banker decides anew."""
+    if what == "natural_forgotten":
+        turn.irregular(what, detail=who)
+        if turn.hand.words[who] == "stand":
+            return
+    right = "stand" if turn.hand.words[who] == "draw" else "draw"
+    restore(turn, who, right)
+
+
+def restore(turn: Turn, who: str, right: str) -> None:
+    """The play is put right: this is what the hand has said."""
+    turn.irregular("restored", detail=f"{who} {right}")
+    if turn.hand.words.get(turn.book.bank) != "natural":
+        turn.unsay(turn.book.bank)
+        turn.change_hand(restored=True)
+    turn.speak(who, "draw" if right == "draw" else "stand")
+    turn.place()
+
+
+def _two_thirds(turn: Turn) -> None:
+    """Of two third cards a hand has the one that makes more, the bank the one that makes less: now that it lies open."""
+    for who in turn.book.everyone:
+        key = f"two_third_cards {who}"
+        if key not in turn.hand.said or not is_open(turn.hand, who):
+            continue
+        turn.change_hand(said=tuple(each for each in turn.hand.said if each != key))
+        keep_one(turn, who)
+        if turn.state.hand is not None and turn.hand.question is not None:
+            return
+
+
+def keep_one(turn: Turn, who: str) -> None:
+    """The other leaves the game. If a person has said which, and it is the wrong one, a person says what becomes of it."""
+    hand = turn.hand
+    both = [at for at, card in enumerate(hand.cards) if card.kept and card.third and card.to == who and card.out != "basket"]
+    makes = {at: (opening(turn.book, hand, who) + worth([hand.cards[at]])) % 10 for at in both}
+    has = [at for at in both if hand.cards[at].out is None]
+    if not has:
+        return
+    right = (min if who == turn.book.bank else max)(both, key=makes.__getitem__)
+    if len(has) > 1:
+        for at in has:
+            if at != right:
+                turn.remove(at, "two_third_cards")
+    elif makes[has[0]] != makes[right]:
+        turn.question("two_third_cards", detail=who)
+
+
+def _unclaimed(turn: Turn) -> None:
+    """A third card that nobody has asked for."""
+    lying = loose(turn.hand)
+    if not lying:
+        return
+    book, hand = turn.book, turn.hand
+    who = speaker(book, hand)
+    if who == book.bank:
+        _to_the_bank(turn, lying)
+    elif who is not None:
+        _before_the_word(turn, lying)
+    elif "false_card" in hand.said or hand.restored:
+        for at in lying:
+            turn.remove(at, "restored" if hand.restored else "false_card")
+    elif any(f"fifth_card {at}" in hand.said for at in lying):  # it came too early, and nobody may have it
+        for at in lying:
+            turn.remove(at, "fifth_card")
+    else:
+        turn.doubt(lying[0], "card_surplus")
+
+
+def _to_the_bank(turn: Turn, lying: list[int]) -> None:
+    """All hands have spoken and have their cards: a card that comes now the bank has drawn; of one that lay there before,
+    because a play is put right, the banker says whether he takes it.
+    """
+    if all(turn.hand.cards[at].lay is None for at in lying):
+        turn.speak(turn.book.bank, "draw")
+        return
+    turn.change_hand(question="bank_choice")
+    turn.irregular("restored" if turn.hand.restored else "false_card", asks=turn.asks(), detail=turn.book.bank)
+
+
+def _before_the_word(turn: Turn, lying: list[int]) -> None:
+    """A card came before the hand has spoken."""
+    for at in lying:
+        if turn.hand.restored or turn.hand.cards[at].kept or f"fifth_card {at}" in turn.hand.said:
+            continue
+        if "fifth_card" in turn.book.errors:
+            turn.change_hand(said=(*turn.hand.said, f"fifth_card {at}"))
+            turn.irregular("fifth_card")
+        else:
+            turn.doubt(at, "irregular_deal")
+            return
+
+
+def _finish(turn: Turn) -> None:
+    """Nothing is left to draw and all cards lie open: what the bank had to do is looked at, then the result."""
+    book, hand = turn.book, turn.hand
+    if not shows(book, hand) or not lies_open(book, hand):
+        return
+    if "loses" not in hand.fates.values() and bank_plays(book, hand) and hand.words.get(book.bank) in ("draw", "stand"):
+        duty = bank_duty(book, hand, table=turn.settings.banker == "table")
+        if made_natural(turn):
+            turn.once(f"natural_forgotten {book.bank}", lambda: turn.irregular("natural_forgotten", detail=book.bank))
+        if (duty, hand.words[book.bank]) in (("T", "stand"), ("P", "draw")) and "bank_word" not in turn.hand.said:
+            turn.change_hand(said=(*turn.hand.said, "bank_word"))
+            turn.question("bank_word", detail=hand.words[book.bank])
+            return
+    turn.result()
+
+
+def made_natural(turn: Turn) -> bool:
+    """Whether the bank has drawn to an eight or nine."""
+    bank = turn.book.bank
+    return turn.hand.words.get(bank) == "draw" and opening(turn.book, turn.hand, bank) >= NATURAL

@@ -1,0 +1,360 @@
+"""What a person decides about cards at a table of chemin de fer or two-cloth baccarat, and what only people see of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from controller.commands import CardDecide
+from controller.events import CardRemoved, CardTurned
+from controller.games import shoe
+from controller.games.cards import is_card
+from controller.games.chemin.commands import closed_round
+from controller.games.chemin.course import settle
+from controller.games.chemin.hands import any_third, cards_of, first, next_dealt, thirds, waits
+from controller.games.chemin.readings import face_up
+from controller.games.chemin.state import Card, Fate
+from controller.games.chemin.turn import Turn
+from controller.games.game import Rejected
+
+IN_BASKET = "card_in_basket"
+
+
+def decide(turn: Turn, given: CardDecide) -> None:
+    """About a fact that people saw; else about the first card that waits, the question, or the last card."""
+    act = _SEEN.get(given.action)
+    if act is not None:
+        act(turn, given)
+    elif any(card.doubt for card in turn.state.loose):
+        _loose(turn, given)
+    elif turn.state.hand is not None and any(card.doubt for card in turn.hand.cards):
+        at = next(at for at, card in enumerate(turn.hand.cards) if card.doubt)
+        _DOUBTED[given.action](turn, given, at)
+    elif turn.state.hand is not None and turn.hand.question is not None:
+        _question(turn, given)
+    else:
+        _last(turn, given)
+    settle(turn)
+
+
+# A card that waits
+
+
+def _card(given: CardDecide) -> str:
+    if given.card is None or not is_card(given.card):
+        raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
+    return given.card
+
+
+def _loose(turn: Turn, given: CardDecide) -> None:
+    """No round is in hand: the card is the first of the next one, or it goes."""
+    at = next(at for at, card in enumerate(turn.state.loose) if card.doubt)
+    card, others = turn.state.loose[at], list(turn.state.loose)
+    if given.action == "remove":
+        del others[at]
+        stands = turn.book.laws[card.doubt or "card_before_close"]
+        turn.say(CardRemoved(why=card.doubt or "", card=None, law=stands.rule, article=stands.article))
+    elif given.action in ("accept", "next_round", "read"):
+        others[at] = _sound(turn, given, card)
+    else:
+        raise Rejected("no round is in hand: accept the card for the next one, read it, or remove it")
+    turn.change(loose=tuple(others))
+
+
+def _sound(turn: Turn, given: CardDecide, card: Card) -> Card:
+    """The card with nothing against it any more."""
+    now = turn.state.shoe
+    if card.doubt == "shoe_over":
+        raise Rejected("the talla is over: remove the card")
+    if given.action == "read":
+        name = _card(given)
+        if now is not None:
+            turn.change(shoe=(shoe.read(now, name) if card.card is None else shoe.reread(now, card.card, name))[0])
+        # What the shoe took it for, nobody has seen: its frame is told no more.
+        return replace(card, card=name, doubt=None, frame=card.frame if card.card is None else None)
+    if card.card is None or not is_card(card.card):
+        raise Rejected("the card must be read first: say read and the card, or remove")
+    return replace(card, doubt=None)
+
+
+def _accept(turn: Turn, given: CardDecide, at: int) -> None:
+    """It counts as it came, or it is what the person has read."""
+    card = turn.hand.cards[at]
+    if card.doubt == "card_surplus" and given.action != "read":
+        raise Rejected("say for whom it is, or remove it, or keep it for the next_round")
+    sound = _sound(turn, given, card)
+    if card.doubt == "card_surplus":
+        sound = replace(sound, doubt="card_surplus")
+    if card.doubt == "irregular_deal":
+        turn.change_hand(said=(*turn.hand.said, f"fifth_card {at}"))
+    turn.change_card(at, card=sound.card, doubt=sound.doubt, frame=sound.frame)
+    turn.change_hand(stands=_by(given))
+    if sound.up and sound.card is not None and sound.to is not None and card.card != sound.card:
+        turn.say(CardTurned(round=turn.number, to=sound.to, index=len(cards_of(turn.hand, sound.to)), card=sound.card))
+
+
+def _remove(turn: Turn, given: CardDecide, at: int) -> None:
+    """It leaves the game."""
+    turn.remove(at, turn.hand.cards[at].doubt or "card_exposed")
+    turn.change_hand(stands=_by(given))
+
+
+def _next_round(turn: Turn, given: CardDecide, at: int) -> None:
+    """It is the first card of the next round."""
+    now = turn.state.shoe
+    card = turn.hand.cards[at]
+    if now is None or now.over or now.cut_at is not None:
+        raise Rejected("there is no next round in this talla: remove the card")
+    if card.doubt not in ("card_surplus", "card_before_close") or card.card is None:
+        raise Rejected("that card is of this round")
+    turn.change(loose=(*turn.state.loose, Card(card=card.card, frame=card.frame)))
+    turn.change_card(at, doubt=None, out="removed", frame=None)
+    turn.change_hand(stands=_by(given))
+
+
+def _for(turn: Turn, given: CardDecide, at: int) -> None:
+    """It belongs to a hand."""
+    if turn.hand.cards[at].doubt not in ("card_surplus", "irregular_deal"):
+        raise Rejected("say first what is to be done with it: accept, read or remove")
+    turn.change_card(at, doubt=None)
+    _give(turn, given, at)
+
+
+_DOUBTED: Mapping[str, Callable[[Turn, CardDecide, int], None]] = {
+    "accept": _accept,
+    "read": _accept,
+    "remove": _remove,
+    "next_round": _next_round,
+    "for": _for,
+}
+
+
+# The question of the round
+
+
+def _question(turn: Turn, given: CardDecide) -> None:
+    hand = turn.hand
+    what, words = hand.question, {"player_word": turn.book.hands[0], "natural_forgotten": turn.book.hands[0]}
+    whose = words.get(what or "", turn.book.bank)
+    if "card.decide" not in turn.asks():
+        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+    if what == "two_third_cards":
+        _which(turn, given)
+    elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
+        turn.change_hand(question=None, stands=_by(given))
+    elif what in ("player_word", "bank_word", "natural_forgotten") and given.action == "remove" and thirds(hand, whose):
+        _keep_thirds(turn)
+        for at, card in enumerate(turn.hand.cards):
+            if card.third and card.to == whose and card.out is None:
+                turn.remove(at, what or "")
+        turn.change_hand(question=None, stands=_by(given))
+        turn.speak(whose, "stand", given.by)
+    elif what == "cards_shown":
+        raise Rejected("say that they are exposed, whose they are, and by whose fault")
+    else:
+        raise Rejected("say accept" if what in ("silence", "overdraw", IN_BASKET) else f"no card of {whose} may be removed")
+
+
+# The last card
+
+
+def _last(turn: Turn, given: CardDecide) -> None:
+    """The last card came face up, or it was given to the wrong hand."""
+    hand = closed_round(turn)
+    at = max((at for at, card in enumerate(hand.cards) if card.out is None), default=None)
+    if at is None or given.action not in ("remove", "for"):
+        raise Rejected("no card waits for a decision")
+    if given.action == "for":
+        _give(turn, given, at)
+        return
+    card = hand.cards[at]
+    if card.to is not None and hand.words and not card.third:
+        raise Rejected("the hands have spoken: the cards of the deal stay")
+    if given.who not in (None, card.to):
+        raise Rejected(f"the last card is with {card.to}")
+    face_up(turn, at)
+
+
+def _give(turn: Turn, given: CardDecide, at: int) -> None:
+    """A card belongs to another hand than the order says."""
+    hand, who, bank = turn.hand, given.who, turn.book.bank
+    card = hand.cards[at]
+    if who not in turn.book.everyone or who is None:
+        raise Rejected(f"say whose card it is: {', '.join(turn.book.everyone)}")
+    if card.to == who:
+        raise Rejected(f"the card is with {who}")
+    dealing = not card.third or (card.to is None and not hand.words)
+    if dealing:
+        _over_the_deal(turn, at, who)
+        return
+    if who != bank and hand.words.get(who) != "draw":
+        raise Rejected(f"{who} has not asked for a card")
+    if hand.words.get(bank) == "natural" or who in hand.fates:
+        raise Rejected(f"{who} takes no card any more")
+    if thirds(hand, who) and "two_third_cards" not in turn.book.errors:
+        raise Rejected(f"{who} has its third card: remove this one, or say round.void")
+    if card.to == bank:
+        turn.unsay(bank)
+    _keep_thirds(turn)
+    turn.change_card(at, to=who, third=True, kept=True, up=True)
+    if who == bank and hand.words.get(bank) != "draw":
+        turn.speak(bank, "draw", given.by)
+    turn.place()
+    _one_of_two(turn, who)
+
+
+def _keep_thirds(turn: Turn) -> None:
+    """Third cards stay where they are, whatever is said from now on."""
+    for at, card in enumerate(turn.hand.cards):
+        if card.third and card.to is not None and card.out is None:
+            turn.change_card(at, kept=True)
+
+
+def _over_the_deal(turn: Turn, at: int, who: str) -> None:
+    """The banker has given himself more than two first cards; a hand can have only two."""
+    over = who == turn.book.bank and "bank_overdealt" in turn.book.errors
+    if len(first(turn.hand, who)) >= 2 and not over:
+        raise Rejected(f"{who} has two cards: remove this one, or say round.void")
+    turn.change_card(at, to=who, third=False, kept=True)
+    turn.place()
+    if len(first(turn.hand, who)) > 2:
+        turn.change_hand(overdealt=True)
+        turn.once("bank_overdealt", lambda: turn.irregular("bank_overdealt"))
+
+
+def _one_of_two(turn: Turn, who: str) -> None:
+    """Of two third cards the law gives the hand one; which, its cards say: they are turned, or a person tells."""
+    if len(thirds(turn.hand, who)) > 1:
+        _keep_thirds(turn)
+        turn.change_hand(said=(*turn.hand.said, f"two_third_cards {who}"))
+        turn.question("two_third_cards", detail=who)
+
+
+def _which(turn: Turn, given: CardDecide) -> None:
+    """A person says which of two third cards counts."""
+    two = [who for who in turn.book.everyone if len(thirds(turn.hand, who)) > 1]
+    places = [at for at, card in enumerate(turn.hand.cards) if card.third and card.to in two and card.out is None]
+    named = [at for at in places if turn.hand.cards[at].card == given.card]
+    if given.action != "accept" or not named or len(places) < 2:
+        raise Rejected("say accept and the card that counts")
+    turn.change_hand(question=None, stands=_by(given))
+    for at in places:
+        if at != named[0]:
+            turn.remove(at, "two_third_cards")
+
+
+# What only people see
+
+
+def _whose(turn: Turn, given: CardDecide) -> tuple[str, list[int]]:
+    """The hand that is named, and where the cards lie that are meant."""
+    who = given.who
+    if who is None or who not in turn.book.everyone:
+        raise Rejected(f"say whose cards: {', '.join(turn.book.everyone)}")
+    mine = [at for at, card in enumerate(turn.hand.cards) if card.to == who and card.out is None]
+    meant = mine if given.index is None else mine[given.index - 1 : given.index] if given.index > 0 else []
+    if not meant:
+        raise Rejected(f"{who} has no such card")
+    return who, meant
+
+
+def _fault(given: CardDecide) -> str:
+    if given.fault is None:
+        raise Rejected("say by whose fault: croupier, banker or player")
+    return given.fault
+
+
+def _floor(turn: Turn, given: CardDecide) -> None:
+    """It keeps its value; who works for the house picks it up."""
+    closed_round(turn)
+    who, _ = _whose(turn, given)
+    turn.irregular("card_on_floor", detail=who)
+
+
+def _exposed(turn: Turn, given: CardDecide) -> None:
+    """Cards were shown before their time."""
+    hand = closed_round(turn, unasked=False)
+    if hand.question not in (None, "cards_shown") or any(card.doubt for card in hand.cards):
+        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+    who, _ = _whose(turn, given)
+    fault = _fault(given)
+    turn.change_hand(question=None)
+    turn.turn_up(who, given.index)
+    shown = tuple(index for index, card in enumerate(first(turn.hand, who), 1) if card.up)
+    turn.change_hand(shown={**turn.hand.shown, who: shown})
+    turn.irregular("cards_shown", detail=f"{who} {' '.join(map(str, shown))}, {fault}".replace(" ,", ","))
+    if who == turn.book.bank or fault == "player":
+        return
+    both = len(shown) == 2
+    if len(turn.book.hands) > 1:
+        if both:
+            turn.change_hand(restored=True, bank_fault=fault == "banker")
+    elif fault == "croupier":
+        turn.change_hand(said=(*turn.hand.said, "ruled"), table=both or hand.table, optional=both)
+    else:
+        turn.change_hand(owed=shown, table=both or hand.table)
+
+
+def _basket(turn: Turn, given: CardDecide) -> None:
+    """Cards fell, or were thrown, into the basket before they were seen."""
+    hand = closed_round(turn)
+    who, meant = _whose(turn, given)
+    fault = _fault(given)
+    card = hand.cards[meant[-1]]
+    fate = _fate(turn, who, fault, card)
+    if fate is None and (card.up or fault == "croupier") and "basket_void" in turn.book.errors:
+        turn.irregular(IN_BASKET, detail=f"{who}, recovered")
+    elif fate is None:
+        turn.question(IN_BASKET, detail=who)
+    else:
+        turn.irregular(IN_BASKET, law=_BASKET[fate], detail=who)
+        for at in meant if fate != "nine" else meant[-1:]:
+            turn.remove(at, IN_BASKET, _BASKET[fate], basket=True)
+        _meets(turn, who, fate)
+
+
+_BASKET: dict[Fate, str] = {
+    "nine": "basket_nine",
+    "natural_nine": "basket_nine",
+    "loses": "basket_loses",
+    "void": "basket_void",
+    "zero": "basket_zero",
+}
+"""What decides the fate."""
+
+
+def _fate(turn: Turn, who: str, fault: str, card: Card) -> Fate | None:
+    """What the decree makes of it; None: nothing by itself."""
+    errors, bank = turn.book.errors, turn.book.bank
+    if "basket_nine" in errors:
+        if who == bank:
+            return "loses" if fault == "banker" else None
+        if fault == "player":
+            return None if card.up else "loses"
+        dealt = not card.third and not any_third(turn.hand) and who not in turn.hand.words
+        return None if fault == "croupier" else "nine" if card.third else "natural_nine" if dealt else None
+    if card.up:
+        return None
+    if next_dealt(turn.book, turn.hand) is not None:
+        return "void"
+    return "zero" if fault != "croupier" and "basket_zero" in errors else None
+
+
+def _meets(turn: Turn, who: str, fate: Fate) -> None:
+    """The hand has met its fate: it says no more."""
+    hand = turn.hand
+    if fate == "void" and who == turn.book.bank:
+        turn.void(hand, "misdeal", turn.book.laws["basket_void"])
+        return
+    if fate != "nine":
+        turn.unsay(who)
+    turn.change_hand(fates={**turn.hand.fates, who: fate})
+    assert not waits(turn.hand)
+
+
+def _by(given: CardDecide) -> str:
+    return f"{given.by} ({given.role})"
+
+
+_SEEN: Mapping[str, Callable[[Turn, CardDecide], None]] = {"floor": _floor, "exposed": _exposed, "basket": _basket}

@@ -1,0 +1,197 @@
+"""Chemin de fer and two-cloth baccarat: one state machine; the rulebook makes the difference.
+
+A round begins when the bank is called (``round.opened``), its bets close (``bets.closed``), and the banker draws: one card
+at a time to each hand and to himself, twice, face down (``card.dealt`` without a card). Hands speak in order, the bank last
+(``hand.decided``), third cards lie face up, and when all cards do (``card.turned``) the round has its ``round.result``. What
+nobody at the table has seen yet the machine keeps to itself, though it knows it: a wrong word is found when cards are turned.
+
+Where to read on: ``chemin.readings`` for what the shoe says; ``chemin.commands``, ``chemin.words`` and ``chemin.errors`` for
+what a person says; ``chemin.course`` for what follows by itself; ``chemin.hands`` for the rules as pure functions;
+``chemin.turn`` for the moves that all are made of, ``chemin.state`` for what is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from controller.commands import (
+    AnyCommand,
+    BetsClose,
+    BetsOpen,
+    CardDecide,
+    CardsTurn,
+    Command,
+    HandDraw,
+    HandStand,
+    ResultCorrect,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+    TableFollow,
+)
+from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned
+from controller.games import shoe
+from controller.games.chemin import commands, errors, readings, words
+from controller.games.chemin.hands import cards_of, next_dealt, shows, speaker
+from controller.games.chemin.settings import CheminSettings
+from controller.games.chemin.state import SHOWN, Entry, State
+from controller.games.chemin.turn import Turn
+from controller.games.game import Rejected
+from controller.games.roles import allow
+from controller.rulebook_chemin import Chemin
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    ShoeFault,
+    ShoeReset,
+    ShoeResult,
+)
+
+TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
+    CardDrawn: readings.take_card,
+    CardCut: readings.take_cut,
+    ShoeReset: readings.take_reset,
+    ShoeFault: readings.take_fault,
+    LinkUp: readings.take_silence,
+    LinkStale: readings.take_silence,
+    LinkLost: readings.take_silence,
+    LinkUnintelligible: readings.take_silence,
+    LinkLate: readings.take_silence,
+    LinkGap: readings.take_silence,
+    SessionOpen: commands.open_session,
+    SessionClose: commands.close_session,
+    ShoeStart: commands.start_shoe,
+    ShoeEnd: commands.end_shoe,
+    BetsOpen: commands.open_bets,
+    BetsClose: commands.close_bets,
+    TableFollow: commands.follow_table,
+    HandDraw: words.draw,
+    HandStand: words.stand,
+    CardsTurn: words.turn_cards,
+    CardDecide: errors.decide,
+    RoundVoid: commands.void,
+    RoundConfirm: commands.confirm,
+    ResultCorrect: commands.correct,
+}
+"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+
+
+class CheminGame:
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+
+    state_type = State
+    face_down = True
+    """Cards lie face down in this game: what they are is confidential until they are turned."""
+
+    def __init__(self, book: Chemin, settings: CheminSettings) -> None:
+        if settings.modality not in book.deductions:
+            raise ValueError(f"modality: the decree has {', '.join(book.deductions)}: {book.article}")
+        self.book = book
+        self.settings = settings
+
+    def begin(self) -> State:
+        """A table that never played."""
+        return State()
+
+    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
+        """Take one input."""
+        turn = Turn(self.book, self.settings, state)
+        if isinstance(given, Command):
+            allow(given, commands.MAY, self.book.void_by)
+        take = TAKE.get(type(given))
+        if take is not None:
+            take(turn, given)
+        return turn.state, tuple(turn.events)
+
+    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
+        """A card is confidential unless this very step tells it; so is what a shoe may say of a round in hand."""
+        if isinstance(given, CardDrawn | CardDecide):
+            return given.card is not None and given.card not in self._told(state, given)
+        return isinstance(given, ShoeResult | ShoeFault) and state.hand is not None
+
+    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
+        """The cards that the events of this step tell."""
+        try:
+            _, events = self.step(state, given)
+        except Rejected:
+            return set()
+        return {each.card for each in events if isinstance(each, CardDealt | CardTurned | CardRemoved)}
+
+    def show(self, state: State) -> dict[str, Any]:
+        """What the retained state tells: of the cards, those that lie face up."""
+        hand = state.hand
+        turn = Turn(self.book, self.settings, state)
+        last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
+        free = self.settings.modality == "free"
+        return {
+            "phase": self._phase(turn),
+            "session": state.session,
+            "round": state.round,
+            "asks": list(turn.asks()),
+            "speaks": speaker(self.book, hand) if hand else None,
+            "expected": state.expected,
+            "hands": {who: [card.told for card in cards_of(hand, who)] for who in self.book.everyone} if hand else {},
+            "words": hand.words if hand else {},
+            "table_followed": bool(hand and hand.table) or self.settings.banker == "table",
+            "unresolved": [entry.round for entry in state.unresolved()],
+            "last_result": _outcomes(last) if last else None,
+            "shoe": shoe.show(state.shoe),
+            "players": self.book.players,
+            "deduction": list(self.book.deductions[self.settings.modality]),
+            "minimum": state.minimum,
+            "bank_maximum": _times(state.minimum, 0 if free else self.book.bank_maximum),
+            "garage": _times(state.minimum, self.book.garage),
+            "currency": state.currency,
+            "settings": msgspec.to_builtins(self.settings),
+        }
+
+    def history(self, state: State) -> list[dict[str, Any]]:
+        """The latest rounds of the session, oldest first."""
+        return [_line(entry) for entry in state.entries[-SHOWN:]]
+
+    def _phase(self, turn: Turn) -> str:
+        """``closed``, ``no_shoe``, ``shoe_over``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``words``, ``showing``,
+        ``decision``.
+        """
+        state, hand = turn.state, turn.state.hand
+        if not state.open:
+            return "closed"
+        if turn.asks():
+            return "decision"
+        if hand is None:
+            return "no_shoe" if state.shoe is None else "shoe_over" if state.shoe.over else "waiting"
+        if not hand.closed:
+            return "bets_open"
+        if next_dealt(self.book, hand) is not None:
+            return "dealing"
+        return "showing" if shows(self.book, hand) else "words"
+
+
+def _times(minimum: int | None, factor: int) -> int | None:
+    return minimum * factor if minimum is not None and factor else None
+
+
+def _outcomes(entry: Entry) -> dict[str, Any]:
+    return {"winner": entry.winner, "hands": {hand.who: [hand.points, hand.outcome] for hand in entry.hands}}
+
+
+def _line(entry: Entry) -> dict[str, Any]:
+    line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
+    if entry.kind == "result":
+        line |= _outcomes(entry)
+    if entry.kind == "void":
+        line |= {"reason": entry.reason, "article": entry.article}
+    return line

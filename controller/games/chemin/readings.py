@@ -1,0 +1,140 @@
+"""What a table of chemin de fer or two-cloth baccarat makes of its shoe's readings. A card is never acted upon by guess."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.events import ShoeCut
+from controller.games import shoe
+from controller.games.chemin.course import settle
+from controller.games.chemin.state import Card
+from controller.games.chemin.turn import Turn
+from controller.games.moves import frame_of
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    ShoeFault,
+    ShoeReset,
+)
+
+
+def take_card(turn: Turn, given: CardDrawn) -> None:
+    """A card left the shoe: it never goes back, whatever becomes of it."""
+    state = turn.state
+    if not state.open:
+        turn.irregular("card_out_of_round")
+        return
+    if state.shoe is None:
+        if "shoe_missing" not in state.alerts:
+            turn.irregular("shoe_missing", asks=("shoe.start",))
+        turn.raise_alert("shoe_missing", given)
+        return
+    counted, trouble = shoe.draw(state.shoe, given.card)
+    turn.change(shoe=counted)
+    if given.late:
+        take_silence(turn, given)
+        return
+    doubt = trouble or ("card_unsure" if given.unsure else "shoe_over" if state.shoe.over else None)
+    hand = state.hand
+    turn.add(Card(card=given.card, doubt=doubt, frame=frame_of(given)))
+    if doubt is not None:
+        turn.irregular(doubt, asks=turn.asks())
+    elif given.exposed and hand is not None and hand.closed:
+        face_up(turn, len(turn.hand.cards) - 1)
+    elif hand is None or not hand.closed:
+        _early(turn)
+    settle(turn)
+
+
+def face_up(turn: Turn, at: int) -> None:
+    """A card that lies face up when it leaves the shoe is of no use; the next one takes its place."""
+    turn.change_card(at, up=True)
+    turn.irregular("card_exposed")
+    turn.remove(at, "card_exposed")
+
+
+def _early(turn: Turn) -> None:
+    """A card came before the bets were closed: it is played, unless the inspector rejects it."""
+    if turn.settings.early_card == "keep":
+        turn.irregular("card_before_close")
+        return
+    hand = turn.state.hand
+    cards = turn.state.loose if hand is None else hand.cards
+    doubted = (*cards[:-1], replace(cards[-1], doubt="card_before_close"))
+    if hand is None:
+        turn.change(loose=doubted)
+    else:
+        turn.change_hand(cards=doubted)
+    turn.irregular("card_before_close", asks=turn.asks())
+
+
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """The shoe is not heard, or was not: cards may be missing from the count, and from the round in hand."""
+    state = turn.state
+    if isinstance(given, LinkUp) and not state.silent:
+        return
+    if isinstance(given, LinkUp | LinkStale | LinkLost | LinkUnintelligible):
+        turn.change(silent=not isinstance(given, LinkUp))
+    if state.shoe is not None:
+        turn.change(shoe=shoe.lose_count(state.shoe))
+        missed(turn)
+        turn.expect()
+
+
+def missed(turn: Turn) -> None:
+    """A person must say whether cards of the round were missed."""
+    hand = turn.state.hand
+    if hand is not None and hand.closed and hand.question is None:
+        turn.question("silence")
+
+
+def take_cut(turn: Turn, _given: CardCut) -> None:
+    """The cut card: the round in hand is the last; with none in hand the talla is over."""
+    state = turn.state
+    if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
+        return
+    now = shoe.cut(state.shoe)
+    turn.change(shoe=now)
+    hand = state.hand
+    plays = hand is not None and (bool(hand.cards) or turn.settings.cut_first == "play")
+    turn.say(ShoeCut(round=turn.number, drawn=now.drawn, left=now.left, rounds_left=int(plays)))
+    if shoe.cut_misplaced(turn.book.shoe, now):
+        turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+    if hand is not None and not plays:
+        turn.void(hand, "inspector", turn.book.laws["shoe_over"])
+    elif hand is None:
+        turn.end_talla("cut")
+    turn.expect()
+
+
+def take_reset(turn: Turn, _given: ShoeReset) -> None:
+    """The shoe started afresh: what is in it now only a person knows."""
+    state = turn.state
+    if state.shoe is None or state.shoe.over or not (state.shoe.drawn or state.hand):
+        return
+    if state.hand is not None:
+        turn.unresolved(state.hand, "undecided")
+    turn.change(shoe=shoe.lose_count(state.shoe), loose=())
+    turn.irregular("shoe_reset", asks=("shoe.start",))
+    turn.end_talla("reset")
+    turn.expect()
+
+
+def take_fault(turn: Turn, given: ShoeFault) -> None:
+    """The shoe complains, or does so no longer. Two cards at once are the croupier's to see to."""
+    alert = f"shoe_{given.fault}"
+    if not given.active:
+        turn.clear_alert(alert)
+        return
+    hand = turn.state.hand
+    if given.fault == "overdraw" and hand is not None and hand.closed and hand.question is None:
+        turn.question("overdraw")
+        turn.expect()
+    elif given.fault == "overdraw":
+        turn.irregular("overdraw")
+    turn.raise_alert(alert, given)

@@ -1,0 +1,114 @@
+"""What a table of chemin de fer or two-cloth baccarat remembers: cards that lie face down too, so it is never shown."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from controller.events import Frame, Hand
+from controller.games.moves import Remembered
+from controller.games.shoe import Past, Shoe
+
+REMEMBERED = 60
+"""Rounds whose outcome is remembered."""
+SHOWN = 20
+"""Rounds that the retained history shows."""
+
+Word = Literal["draw", "stand", "natural"]
+"""What a hand said: carta, no, or that it lays down an eight or nine."""
+Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
+"""What became of a hand whose cards went into the basket. ``nine``: its third card did."""
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A card out of the shoe. ``card`` is None where it was not read and nobody has said what it is.
+
+    ``to``: the hand it belongs to, None while it waits. ``lay``: the hand it was last said to lie with. ``third``: it came
+    after the deal. ``kept``: a person has put it there. ``up``: it lies face up. ``doubt``: the irregularity about which a
+    person must decide; it and all later cards wait. ``out``: it has left the game; one in the basket still counts as given.
+    """
+
+    card: str | None = None
+    to: str | None = None
+    lay: str | None = None
+    third: bool = False
+    kept: bool = False
+    up: bool = False
+    doubt: str | None = None
+    out: Literal["removed", "basket"] | None = None
+    frame: Frame | None = None
+
+    @property
+    def told(self) -> str | None:
+        """The card, as far as the table has seen it."""
+        return self.card if self.up else None
+
+
+class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in hand. ``cards``: all that came, in their order. ``words``: what each hand has said.
+
+    ``banco``: one player plays alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the
+    bank keeps to the table of plays; ``optional``: it draws in the optional cells. ``restored``: a wrong word was put right;
+    ``bank_fault``: by an error of the banker's. ``shown``: cards that were exposed before their time, by hand; ``owed``:
+    those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two first cards. ``said``: what
+    was reported already. ``question``: the irregularity that waits for a person. ``stands``: who let it go on.
+    """
+
+    round: int
+    closed: bool = False
+    banco: bool = False
+    cards: tuple[Card, ...] = ()
+    words: dict[str, Word] = {}
+    fates: dict[str, Fate] = {}
+    table: bool = False
+    optional: bool = False
+    restored: bool = False
+    bank_fault: bool = False
+    shown: dict[str, tuple[int, ...]] = {}
+    owed: tuple[int, ...] = ()
+    overdealt: bool = False
+    said: tuple[str, ...] = ()
+    question: str | None = None
+    stands: str | None = None
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of one round; its hands as the result told them."""
+
+    round: int
+    kind: Literal["result", "void", "unresolved"]
+    winner: str | None = None
+    hands: tuple[Hand, ...] = ()
+    reason: str | None = None
+    article: str | None = None
+
+
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+    """A table between two inputs.
+
+    ``past``: the shoes of the last sessions. ``loose``: cards that came while no round was in hand. ``silent``: the
+    device is not heard now. ``expected``: what was last said of the next card.
+    """
+
+    past: Past = ()
+    shoe: Shoe | None = None
+    hand: Coup | None = None
+    loose: tuple[Card, ...] = ()
+    silent: bool = False
+    expected: str | None = None
+    entries: tuple[Entry, ...] = ()
+
+    def entry(self, number: int) -> Entry | None:
+        """The outcome of a round of this session, if it is remembered."""
+        return next((entry for entry in self.entries if entry.round == number), None)
+
+    def with_entry(self, entry: Entry) -> State:
+        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
+        others = (each for each in self.entries if each.round != entry.round)
+        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
+        return msgspec.structs.replace(self, entries=entries[-REMEMBERED:])
+
+    def unresolved(self) -> list[Entry]:
+        """The rounds whose result a person may still give."""
+        return [entry for entry in self.entries if entry.kind == "unresolved"]

@@ -1,0 +1,247 @@
+"""One step of a table of chemin de fer or two-cloth baccarat: the moves that readings and commands are made of.
+
+Each move changes the state and says its event in one go, so that the two cannot part. A card is told only once it lies up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from controller.commands import Command, VoidReason
+from controller.events import (
+    Announcement,
+    CardDealt,
+    CardExpected,
+    CardRemoved,
+    CardTurned,
+    Frame,
+    HandDecided,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
+from controller.games import shoe
+from controller.games.chemin.hands import expected, hands_of, placed
+from controller.games.chemin.settings import CheminSettings
+from controller.games.chemin.state import Card, Coup, Entry, State, Word
+from controller.games.moves import Moves
+from controller.law import Law
+from controller.rulebook_chemin import Chemin
+
+QUESTIONS: dict[str, tuple[str, ...]] = {
+    "player_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
+    "bank_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
+    "bank_choice": ("hand.draw", "hand.stand", "round.void"),
+    "natural_forgotten": ("card.decide", "round.confirm", "round.void"),
+    "two_third_cards": ("card.decide", "cards.turn", "round.confirm", "round.void"),
+    "words_contradict": ("cards.turn", "round.void"),
+    "cards_shown": ("card.decide", "round.void"),
+    "card_in_basket": ("card.decide", "round.void"),
+    "overdraw": ("card.decide", "round.void"),
+    "silence": ("card.decide", "round.confirm", "round.void"),
+}
+"""What the round may wait for, and the commands that answer it."""
+
+
+class Turn(Moves[Chemin, CheminSettings, State]):
+    """One step of a table of chemin de fer, or of two cloths."""
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        self.change(hand=replace(self.hand, **fields))
+
+    @property
+    def hand(self) -> Coup:
+        """The round in hand; there is one."""
+        assert self.state.hand is not None
+        return self.state.hand
+
+    @property
+    def number(self) -> int:
+        """Its number; 0 for none."""
+        return self.state.hand.round if self.state.hand else 0
+
+    def call(self, name: str) -> Announcement | None:
+        """What is called; None where the decree has no words for it, or none in this game."""
+        return self.book.announcements.get(name) or None
+
+    def asks(self) -> tuple[str, ...]:
+        """The commands one of which the table waits for."""
+        hand = self.state.hand
+        if any(card.doubt for card in (*self.state.loose, *(hand.cards if hand else ()))):
+            return ("card.decide", "round.void") if hand else ("card.decide",)
+        return QUESTIONS[hand.question] if hand and hand.question else ()
+
+    # The cards
+
+    def place(self) -> None:
+        """Every card of the round goes where it belongs now, and what has changed is told."""
+        before = self.hand
+        self.change(hand=placed(self.book, before))
+        for at, card in enumerate(self.hand.cards):
+            if card.to is not None and card.to != card.lay and card.out is None:
+                index = [each for each in self.hand.cards if each.to == card.to and each.out is None].index(card) + 1
+                self.say(CardDealt(round=self.number, to=card.to, index=index, card=card.told, was=card.lay))
+                self._put(at, replace(card, lay=card.to))
+
+    def add(self, card: Card) -> None:
+        """A card came out of the shoe."""
+        if self.state.hand is None:
+            self.change(loose=(*self.state.loose, card))
+        else:
+            self.change_hand(cards=(*self.hand.cards, card))
+
+    def turn_up(self, who: str, index: int | None = None) -> None:
+        """The cards of a hand lie face up now, or one of them does."""
+        mine = 0
+        for at, card in enumerate(self.hand.cards):
+            if card.to != who or card.out is not None:
+                continue
+            mine += 1
+            if index in (None, mine) and not card.up and card.card is not None:
+                self._put(at, replace(card, up=True))
+                self.say(CardTurned(round=self.number, to=who, index=mine, card=card.card))
+
+    def remove(self, at: int, why: str, law: str | None = None, *, basket: bool = False) -> None:
+        """A card leaves the game; it never goes back into the shoe."""
+        card = self.hand.cards[at]
+        stands = self.book.laws[law or why]
+        self._put(at, replace(card, out="basket" if basket else "removed", doubt=None))
+        self.say(CardRemoved(round=self.number, why=why, card=card.told, to=card.lay, law=stands.rule, article=stands.article))
+
+    def change_card(self, at: int, **fields: Any) -> None:
+        """Change one card of the round."""
+        self._put(at, replace(self.hand.cards[at], **fields))
+
+    def _put(self, at: int, card: Card) -> None:
+        cards = self.hand.cards
+        self.change_hand(cards=(*cards[:at], card, *cards[at + 1 :]))
+
+    def expect(self) -> None:
+        """Say where the next card belongs, when it is not what was said last."""
+        hand = self.state.hand
+        to = expected(self.book, hand) if hand is not None else None
+        if to != self.state.expected:
+            self.change(expected=to)
+            self.say(CardExpected(round=self.number, to=to))
+
+    # What hands say
+
+    def speak(self, who: str, word: Word, by: str | None = None) -> None:
+        """A hand has spoken, or the rules have for it."""
+        self.change_hand(words={**self.hand.words, who: word})
+        call = {"draw": "card", "stand": "no"}.get(word, "")
+        announcement = self.call(call) if who in self.book.hands else None
+        self.say(HandDecided(round=self.number, who=who, decision=word, by=by, announcement=announcement))
+
+    def unsay(self, who: str) -> None:
+        """What the hand has said does not hold: it speaks anew."""
+        self.change_hand(words={each: word for each, word in self.hand.words.items() if each != who})
+
+    # The outcome of a round
+
+    def result(self) -> None:
+        """All cards that count lie open: the round has its result."""
+        hand = self.hand
+        hands = hands_of(self.book, hand, nine_beats=self.settings.natural_nine == "beats")
+        if all(fate == "void" for fate in map(hand.fates.get, self.book.hands)):
+            self.void(hand, "misdeal", self.book.laws["card_in_basket"])
+            return
+        single = len(self.book.hands) == 1
+        winner = next((each.who for each in hands if single and each.outcome == "win"), None)
+        marks: tuple[str, ...] = ("natural",) if any(each.kind == "natural" for each in hands) else ()
+        marks += ("tie",) if single and hands[0].outcome == "tie" else ()
+        self._record(Entry(round=hand.round, kind="result", winner=winner, hands=hands))
+        self.say(
+            RoundResult(
+                round=hand.round,
+                hands=hands,
+                winner=winner,
+                marks=marks,
+                frames=frames_up(hand),
+                confirmed_by=hand.stands,
+            )
+        )
+        self._over()
+
+    def told_result(self, number: int, winner: str | None, by: str) -> None:
+        """A person stands for the result of a round whose cards are not all known."""
+        hand = self.state.hand
+        frames = frames_up(hand) if hand is not None and hand.round == number else ()
+        marks = ("tie",) if winner is None else ()
+        self._record(Entry(round=number, kind="result", winner=winner))
+        self.say(RoundResult(round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by))
+        self._over()
+
+    def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The round is null."""
+        self._record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
+        self.say(
+            RoundVoid(
+                round=of.round,
+                reason=reason,
+                law=law.rule,
+                article=law.article,
+                last_number=None,
+                by=by.by if by else None,
+                role=by.role if by else None,
+            )
+        )
+        self._over()
+
+    def unresolved(self, of: Coup, why: Literal["silence", "undecided"]) -> None:
+        """The result is not known for certain; nobody invents it."""
+        self._record(Entry(round=of.round, kind="unresolved"))
+        self.say(RoundUnresolved(round=of.round, why=why, candidate=None, frames=frames_up(of)))
+        self._over()
+
+    def _record(self, entry: Entry) -> None:
+        hand = self.state.hand
+        self.state = self.state.with_entry(entry)
+        if hand is not None and hand.round == entry.round:
+            self.change(hand=None)
+
+    def _over(self) -> None:
+        """After the round in which the cut card came, the talla is over."""
+        now = self.state.shoe
+        if self.state.hand is None and now is not None and now.cut_at is not None and not now.over:
+            self.end_talla("cut")
+
+    def end_talla(self, why: Literal["cut", "reset"]) -> None:
+        """No round may begin any more with these cards."""
+        now = self.state.shoe
+        assert now is not None
+        self.change(shoe=replace(now, over=True))
+        self.say(shoe.ended(now, why))
+
+    # What is not as it should be
+
+    def irregular(self, what: str, *, law: str | None = None, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
+        """Say what the decree does not allow or does not foresee, and where it stands."""
+        stands = self.book.laws[law or what]
+        self.say(Irregularity(round=self.number, what=what, law=stands.rule, article=stands.article, asks=asks, detail=detail))
+
+    def question(self, what: str, *, law: str | None = None, detail: str | None = None) -> None:
+        """The same, and the round waits for a person."""
+        self.change_hand(question=what)
+        self.irregular(what, law=law, asks=QUESTIONS[what], detail=detail)
+
+    def doubt(self, at: int, what: str) -> None:
+        """A person must decide about this card of the round; it waits, and so do all that come after it."""
+        self.change_card(at, doubt=what)
+        self.irregular(what, asks=self.asks())
+
+    def once(self, key: str, act: Callable[[], None]) -> None:
+        """Do it once in a round."""
+        if key not in self.hand.said:
+            self.change_hand(said=(*self.hand.said, key))
+            act()
+
+
+def frames_up(hand: Coup) -> tuple[Frame, ...]:
+    """The frames of those cards that lie face up: a frame tells its card."""
+    return tuple(card.frame for card in hand.cards if card.up and card.frame is not None)

@@ -1,0 +1,136 @@
+"""What hands say at a table of chemin de fer or two-cloth baccarat, by the croupier's keys, and when their cards are turned."""
+
+from __future__ import annotations
+
+from controller.commands import CardsTurn, HandDraw, HandStand
+from controller.games.chemin.commands import closed_round
+from controller.games.chemin.course import is_open, restore, settle
+from controller.games.chemin.hands import first, speaker, thirds
+from controller.games.chemin.state import Word
+from controller.games.chemin.turn import Turn
+from controller.games.game import Rejected
+
+
+def draw(turn: Turn, given: HandDraw) -> None:
+    """A hand asks for a card."""
+    _say(turn, given.who, "draw", given.by)
+
+
+def stand(turn: Turn, given: HandStand) -> None:
+    """A hand takes none."""
+    _say(turn, given.who, "stand", given.by)
+
+
+def _say(turn: Turn, who: str | None, word: Word, by: str) -> None:
+    hand = closed_round(turn, unasked=False)
+    if who is not None and who not in turn.book.everyone:
+        raise Rejected(f"no hand {who!r}; there are: {', '.join(turn.book.everyone)}")
+    if turn.asks():
+        _answer(turn, who, word, by)
+    else:
+        due = speaker(turn.book, hand)
+        if due is not None and who in (None, due):
+            _owed(turn)
+            turn.speak(due, word, by)
+        elif who in turn.book.hands and who is not None and {hand.words.get(who), word} == {"draw", "stand"}:
+            _again(turn, who, word, by)
+        elif who == turn.book.bank and due is not None:
+            law = turn.book.laws["bank_before_hands"]
+            raise Rejected(f"the bank speaks after {due}: {law.rule}, {law.article}")
+        else:
+            raise Rejected("nobody's word is awaited" if due is None else f"it is for {due} to speak")
+    settle(turn)
+
+
+def _owed(turn: Turn) -> None:
+    """The banker who has shown a card must show his own that belongs to it before anybody speaks."""
+    bank = first(turn.hand, turn.book.bank)
+    owed = [index for index in turn.hand.owed if index <= len(bank) and not bank[index - 1].up]
+    if owed:
+        law = turn.book.laws["cards_shown"]
+        raise Rejected(f"card {owed[0]} of the bank must be shown first (cards.turn): {law.rule}, {law.article}")
+
+
+def _answer(turn: Turn, who: str | None, word: Word, by: str) -> None:
+    """The word that a question asks for."""
+    hand, bank = turn.hand, turn.book.bank
+    if f"hand.{word}" not in turn.asks():
+        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+    whose = {"bank_word": bank, "bank_choice": bank}.get(hand.question or "", turn.book.hands[0])
+    if who not in (None, whose):
+        raise Rejected(f"it is for {whose} to speak")
+    if hand.words.get(whose) == word:
+        raise Rejected(f"{whose} has said so already")
+    for at, card in enumerate(hand.cards):
+        if card.third and card.to is not None:
+            turn.change_card(at, kept=True)
+    turn.change_hand(question=None)
+    turn.speak(whose, word, by)
+
+
+def _again(turn: Turn, who: str, word: Word, by: str) -> None:
+    """A hand's word is not what was said of it before."""
+    hand = turn.hand
+    given = any(card.third and card.out is None for card in hand.cards)
+    if "restored" in turn.book.errors:
+        if given:
+            restore(turn, who, word)
+        else:
+            turn.change_hand(said=(*hand.said, f"contradict {who}"))
+            turn.question("words_contradict", detail=who)
+    elif not given:
+        turn.speak(who, word, by)
+    elif word == "stand" and thirds(hand, who):
+        _false_card(turn, who, by)
+    else:
+        raise Rejected("cards have come since: it is found when the cards are turned")
+
+
+def _false_card(turn: Turn, who: str, by: str) -> None:
+    """The croupier called a card for a hand that said no. By the table the bank has the first card where it makes 0 to 5, and
+    no other card counts; the banker says it, and it is held against his cards when they are turned.
+    """
+    turn.irregular("false_card")
+    turn.unsay(turn.book.bank)
+    turn.change_hand(said=(*turn.hand.said, "false_card"), table=True)
+    for at, card in enumerate(turn.hand.cards):
+        if card.third and card.out is None:
+            turn.change_card(at, to=None, kept=False)
+    turn.speak(who, "stand", by)
+
+
+def turn_cards(turn: Turn, given: CardsTurn) -> None:
+    """Cards lie face up. Before all have spoken that is a natural laid down, or they were shown before their time."""
+    hand, before = closed_round(turn, unasked=False), turn.state
+    if given.who is not None and given.who not in turn.book.everyone:
+        raise Rejected(f"no hand {given.who!r}; there are: {', '.join(turn.book.everyone)}")
+    if any(card.doubt for card in hand.cards):
+        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+    for who in turn.book.everyone if given.who is None else (given.who,):
+        turn.turn_up(who, given.index)
+    if hand.question == "words_contradict" and all(
+        is_open(turn.hand, who) for who in turn.book.hands if f"contradict {who}" in hand.said
+    ):
+        turn.change_hand(question=None)
+    if hand.question == "two_third_cards" and any(
+        f"two_third_cards {who}" in hand.said and is_open(turn.hand, who) for who in turn.book.everyone
+    ):
+        turn.change_hand(question=None)
+    settle(turn)
+    _too_early(turn)
+    settle(turn)
+    if turn.state == before:
+        raise Rejected("no such card lies face down that was read")
+
+
+def _too_early(turn: Turn) -> None:
+    """Cards of a hand that has not spoken lie open, and they are no natural: by whose fault a person must say."""
+    if turn.state.hand is None or turn.asks():
+        return
+    for who in turn.book.hands:
+        cards = first(turn.hand, who)
+        done = turn.hand.shown.get(who, ())
+        new = [index for index, card in enumerate(cards, 1) if card.up and index not in done]
+        if new and who not in turn.hand.words and who not in turn.hand.fates:
+            turn.question("cards_shown", detail=who)
+            return

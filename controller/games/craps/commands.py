@@ -1,0 +1,305 @@
+"""What a table of craps makes of a person's commands about sessions, bets and results. One that cannot be followed is
+rejected, and the person is told why.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import (
+    BetPlace,
+    BetsClose,
+    BetsOpen,
+    BetWithdraw,
+    BoxesSet,
+    Command,
+    DiceChoose,
+    DiceSet,
+    DiceTell,
+    DieReport,
+    LastRoundsAnnounce,
+    ResultCorrect,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShooterSet,
+)
+from controller.events import LastRounds, ResultCorrected, SessionClosed
+from controller.games.craps.bets import Dice, sevens_out
+from controller.games.craps.readings import land
+from controller.games.craps.state import Entry, Hand
+from controller.games.craps.turn import DECISIONS, Turn, are_dice
+from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import session
+from controller.law import Law
+
+MAY: dict[type[Command], tuple[Role, ...]] = {
+    SessionOpen: IN_CHARGE,
+    SessionClose: IN_CHARGE,
+    DiceSet: AT_THE_TABLE,
+    DiceChoose: AT_THE_TABLE,
+    DieReport: AT_THE_TABLE,
+    DiceTell: AT_THE_TABLE,
+    BoxesSet: AT_THE_TABLE,
+    ShooterSet: AT_THE_TABLE,
+    BetPlace: AT_THE_TABLE,
+    BetWithdraw: AT_THE_TABLE,
+    BetsOpen: AT_THE_TABLE,
+    BetsClose: AT_THE_TABLE,
+    RoundConfirm: IN_CHARGE,
+    ResultCorrect: IN_CHARGE,
+    LastRoundsAnnounce: AT_THE_TABLE,
+}
+"""Which roles may say what. Who may call a throw null is in the rulebook."""
+
+
+# Sessions
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens: with other dice, no point and no shooter yet."""
+    turn.open_session(
+        given,
+        hand=None,
+        before=None,
+        shooter=None,
+        thrown=None,
+        taken_over=False,
+        bets=(),
+        last=None,
+        moved=False,
+        gap=False,
+        airborne=None,
+        stray=False,
+        relaunch=False,
+    )
+
+
+def close_session(turn: Turn, given: SessionClose) -> None:
+    """The table closes. A throw without a result stays unresolved; the dice of today are not those of tomorrow."""
+    session(turn)
+    hand, dice = turn.state.hand, turn.state.set
+    if hand and hand.closed:
+        turn.unresolved(hand, "undecided", hand.dice)
+    if (point := turn.point) is not None:
+        turn.change(hand=None)
+        turn.irregular("series_unfinished", detail=f"point {point}")
+    past = (*turn.state.used, *(dice.serials if dice else ()))
+    turn.change(open=False, hand=None, set=None, used=(), past=past, relaunch=False)
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+# Bets, where a person says so
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """Bets open for the next throw."""
+    session(turn)
+    _person(turn)
+    state = turn.state
+    if state.hand:
+        raise Rejected(f"round {state.hand.round} is in hand; it has no result yet")
+    if waiting := state.unresolved():
+        raise Rejected(f"round {waiting[0].round} has no result yet: say round.confirm or round.void")
+    if state.last == 0:
+        raise Rejected("the last shooter has thrown: the table closes")
+    if lacking := turn.lacking():
+        raise Rejected(f"the dice are not ready: say {lacking}{_cited(turn, 'dice_unregistered')}")
+    turn.change(gap=False, airborne=None, moved=False)
+    turn.open_bets(by=given.by)
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets: the shooter throws at once."""
+    session(turn)
+    _person(turn)
+    hand = turn.state.hand
+    if hand is None or hand.closed:
+        raise Rejected("no bets are open")
+    turn.change(gap=False, airborne=None)
+    if turn.settings.early_throw == "ignored" and turn.state.dice != "moving":
+        turn.change(moved=False)
+        turn.change_hand(throw=None, frames=())
+    turn.close_bets(by=given.by)
+
+
+# Throws
+
+
+def tell_dice(turn: Turn, given: DiceTell) -> None:
+    """The croupier says what the dice show."""
+    session(turn)
+    dice, hand = _dice(given.values), turn.state.hand
+    if hand is None:
+        raise Rejected("no throw waits for its dice: bets were not opened")
+    _in_order(turn, hand.round)
+    if hand.dice is not None:
+        raise Rejected(f"round {hand.round} has its dice and waits for {' or '.join(hand.asks)}")
+    if not hand.closed:
+        if not turn.by_itself:
+            raise Rejected(f"bets are still open{_cited(turn, 'throw_before_close')}")
+        turn.close_bets(by=given.by)
+    if turn.state.hand and turn.state.hand.asks != DECISIONS:
+        turn.change_hand(asks=())
+    land(turn, dice, f"{given.by} ({given.role})")
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """The throw is null, for a reason that the decree has, or by the word of the person in charge."""
+    of = _undecided(turn, given.round, "round.void")
+    law = turn.book.void.get(given.reason)
+    if law is None:
+        raise Rejected(f"the decree does not make a throw null for {given.reason}; it does for {', '.join(turn.book.void)}")
+    turn.void(of, given.reason, law, given)
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """A person stands for the result of a throw, or lets the round in hand go on."""
+    of = _undecided(turn, given.round, "round.confirm")
+    _in_order(turn, of.round)
+    stands = f"{given.by} ({given.role})"
+    seen = of.dice if isinstance(of, Hand) else of.candidate
+    dice = seen if given.dice is None else _dice(given.dice)
+    if isinstance(of, Hand):
+        if not of.asks:
+            raise Rejected(f"round {of.round} waits for no decision")
+        if dice is None:
+            turn.change_hand(asks=(), stands=stands)
+            return
+        if not of.closed:
+            turn.close_bets(unobserved=True)
+            of = turn.state.hand or of
+    if dice is None:
+        raise Rejected(f"round {of.round} has no candidate: say the dice")
+    turn.result(of, dice, confirmed_by=stands)
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:
+    """A published result was wrong: it is replaced, never erased, and so is every later one that stood on its point."""
+    entry = turn.state.entry(given.round)
+    if entry is None:
+        raise Rejected(f"round {given.round} is not among the throws remembered of this session")
+    if entry.kind != "result":
+        raise Rejected(f"round {given.round} is {entry.kind}: it has no result to correct")
+    if given.dice is None:
+        raise Rejected("say the right dice")
+    dice = _dice(given.dice)
+    if dice == entry.dice:
+        raise Rejected(f"the dice of round {given.round} are {dice[0]} and {dice[1]} already")
+    was, latest = turn.point, turn.state.results()[-1]
+    _replace(turn, replace(entry, dice=dice, corrected=True), given)
+    for later in turn.state.results():
+        point = turn.state.point(turn.book.points, before_round=later.round)
+        if later.round > entry.round and later.point != point:
+            _replace(turn, replace(later, point=point), given)
+    turn.tell_point(latest.round, was, turn.point)
+    now = turn.state.entry(latest.round)
+    assert now is not None
+    if now != latest and turn.state.open:
+        since = [each for each in turn.state.bets if each not in turn.left_lying(latest)]
+        turn.change(bets=(*turn.left_lying(now), *since))
+        _give_back(turn, latest, now, given)
+
+
+def _replace(turn: Turn, entry: Entry, given: ResultCorrect) -> None:
+    assert entry.dice is not None
+    turn.state = turn.state.with_entry(entry, turn.book.points)
+    turn.say(
+        ResultCorrected(
+            round=entry.round,
+            replaces=None,
+            replaces_boot=None,
+            dice=entry.dice,
+            total=sum(entry.dice),
+            point=entry.point,
+            bets=turn.settled(entry),
+            by=given.by,
+            role=given.role,
+        )
+    )
+
+
+def _give_back(turn: Turn, was: Entry, now: Entry, given: ResultCorrect) -> None:
+    """A corrected last throw passes the dice on after all, or gives them back."""
+    assert was.dice is not None
+    assert now.dice is not None
+    before, after = sevens_out(was.point, sum(was.dice)), sevens_out(now.point, sum(now.dice))
+    if after and not before:
+        turn.pass_dice(now.round)
+    elif before and not after:
+        if turn.state.last is not None:
+            turn.change(last=turn.state.last + 1)
+            turn.say(LastRounds(round=now.round, purpose="close", left=turn.state.last or 0, by=given.by))
+        turn.give_dice(now.shooter, "corrected", number=now.round, by=given.by)
+
+
+# Announcements
+
+
+def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
+    """The shooter of now is the last one before closing."""
+    session(turn)
+    left = turn.book.last_rounds
+    if left is None:
+        raise Rejected("the decree has no announcement of the last shooter for this game")
+    if turn.state.last is not None:
+        raise Rejected("the last shooter is announced already")
+    turn.change(last=left)
+    call = turn.book.announcements.get("last_rounds")
+    turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
+
+
+# What commands stand on
+
+
+def refuse(turn: Turn, what: str, why: str) -> Rejected:
+    """A refusal that cites the law."""
+    return Rejected(f"{why}{_cited(turn, what)}")
+
+
+def _cited(turn: Turn, what: str) -> str:
+    law: Law = turn.book.laws[what]
+    return f": {law.rule}, {law.article}"
+
+
+def _person(turn: Turn) -> None:
+    if turn.by_itself:
+        raise Rejected("at this table bets open by themselves, and the moving dice close them")
+
+
+def _dice(values: Dice) -> Dice:
+    if not are_dice(values):
+        raise Rejected(f"{' '.join(map(str, values)) or 'nothing'}: two dice show 1 to 6 each")
+    return values
+
+
+def _in_order(turn: Turn, number: int) -> None:
+    """A throw is decided against the point of the throw before, so that one comes first."""
+    if (waiting := turn.state.unresolved()) and waiting[0].round < number:
+        raise Rejected(f"round {waiting[0].round} comes first: without its dice the point is not known")
+
+
+def _undecided(turn: Turn, number: int | None, command: str) -> Hand | Entry:
+    """The round that a decision is about: the one in hand, else the first unresolved one, else it must be named."""
+    hand, waiting = turn.state.hand, turn.state.unresolved()
+    if number is None:
+        if hand and not waiting and (command == "round.void" or hand.asks):
+            return hand
+        if len(waiting) == 1 and not (hand and hand.asks):
+            return waiting[0]
+        if not waiting:
+            raise Rejected(f"round {hand.round} waits for no decision" if hand else "no throw waits for a decision")
+        raise Rejected(f"say which round: {', '.join(str(each.round) for each in (*waiting, *((hand,) if hand else ())))}")
+    if hand and hand.round == number:
+        return hand
+    entry = turn.state.entry(number)
+    if entry is None:
+        raise Rejected(f"round {number} is not among the throws remembered of this session")
+    if entry.kind == "result":
+        raise Rejected(f"round {number} has its result; to replace it say result.correct")
+    if entry.kind == "void":
+        raise Rejected(f"round {number} is null already")
+    return entry

@@ -1,0 +1,91 @@
+"""The six dice of a table of craps: which there are, which two are played with, and which were lost."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import DiceChoose, DieReport
+from controller.commands import DiceSet as SetCommand
+from controller.events import DiceChosen, DiceRegistered, DieLost
+from controller.games.craps.commands import refuse
+from controller.games.craps.state import DiceSet
+from controller.games.craps.turn import Turn
+from controller.games.game import Rejected
+from controller.games.session import session
+
+
+def set_dice(turn: Turn, given: SetCommand) -> None:
+    """The dice of the session, by serial number. Those that may not be used are reported, and others asked for."""
+    session(turn)
+    serials, was = given.serials, turn.state.set
+    if len(set(serials)) != turn.book.dice or len(serials) != turn.book.dice or not all(serials):
+        raise refuse(turn, "dice_number", f"a table has {turn.book.dice} dice, each with its own serial number")
+    _not_thrown(turn)
+    if turn.point is not None and turn.lacking() != "dice.set" and was:
+        raise refuse(turn, "dice_change", "the dice may not be changed before the series is over")
+    retired = was.serials if was and (was.playing or was.lost) else ()
+    used = (*turn.state.used, *retired)
+    again = sorted(set(serials) & {*used, *turn.state.past})
+    low, high = turn.book.side
+    wrong = {
+        "dice_reused": ", ".join(again),
+        "dice_size": f"{given.side / 10:g} mm" if given.side is not None and not low <= given.side <= high else "",
+        "dice_colour": "not of the same colour" if given.same_colour is False else "",
+    }
+    unfit = tuple(what for what, detail in wrong.items() if detail)
+    turn.change(set=DiceSet(serials=serials, unfit=unfit), used=used)
+    turn.say(DiceRegistered(serials=serials, by=given.by))
+    for what in unfit:
+        turn.irregular(what, asks=("dice.set",), detail=wrong[what])
+
+
+def choose_dice(turn: Turn, given: DiceChoose) -> None:
+    """The shooter takes two of the six, or in a series two of the four left, if a die fell to the floor."""
+    session(turn)
+    dice = turn.state.set
+    if dice is None or dice.unfit:
+        raise refuse(turn, "dice_unregistered", "the dice of the table come first: say dice.set")
+    _not_thrown(turn)
+    chosen, offered = given.serials, turn.on_offer(dice)
+    if len(chosen) != 2 or len(set(chosen)) != 2:
+        raise refuse(turn, "dice_count", "two dice are played with")
+    if turn.point is not None and len(dice.playing) == 2:
+        raise refuse(turn, "dice_change", "the dice may not be changed before the series is over")
+    if not set(chosen) <= set(offered):
+        raise Rejected(f"the dice to choose from are {', '.join(offered)}")
+    call = turn.book.announcements.get("change") if dice.playing or dice.lost else None
+    dice = replace(dice, playing=chosen)
+    turn.change(set=dice)
+    turn.say(DiceChosen(playing=chosen, reserve=dice.reserve, by=given.by, announcement=call))
+
+
+def report_die(turn: Turn, given: DieReport) -> None:
+    """A die fell to the floor, or one that had was found."""
+    session(turn)
+    dice, hand, serial = turn.state.set, turn.state.hand, given.serial
+    fell = not given.found and (dice is None or serial is None or serial in dice.playing)
+    if dice is not None:
+        serial = serial or _the_only(dice.lost if given.found else dice.playing)
+        if serial not in dice.serials:
+            raise Rejected(f"the table has no die {serial}; it has {', '.join(dice.serials)}")
+        if given.found == (serial not in dice.lost):
+            raise Rejected(f"die {serial} is not lost" if given.found else f"die {serial} is lost already")
+        others = tuple(each for each in dice.lost if each != serial)
+        playing = tuple(each for each in dice.playing if each != serial)
+        lost = others if given.found else (*others, serial)
+        unfit = tuple(why for why in dice.unfit if why != "die_lost" or lost)
+        turn.change(set=replace(dice, lost=lost, playing=playing, unfit=unfit))
+    turn.say(DieLost(round=hand.round if hand else 0, serial=serial, found=given.found, by=given.by))
+    if hand and hand.closed and fell:
+        turn.ask("die_off_table", detail=serial)
+
+
+def _the_only(dice: tuple[str, ...]) -> str:
+    if len(dice) != 1:
+        raise Rejected(f"say which die: {', '.join(dice)}" if dice else "there is no such die")
+    return dice[0]
+
+
+def _not_thrown(turn: Turn) -> None:
+    if (hand := turn.state.hand) and hand.closed:
+        raise Rejected(f"the dice of round {hand.round} are thrown, and have no result yet")

@@ -1,0 +1,180 @@
+"""Craps: one state machine; the rulebook makes the difference.
+
+A throw is a round. Bets open and close (``round.opened``, ``bets.closed``), the shooter throws, and the throw has its result
+(``round.result``) with what becomes of every bet, or it ends as ``round.void`` or ``round.unresolved``. The point is what the
+results so far make it, so a throw that waits for a person holds up all that come after it.
+
+Where to read on: ``craps.bets`` for what a throw does to each bet, ``craps.readings`` for what the device says,
+``craps.commands``, ``craps.dice`` and ``craps.players`` for what persons say, ``craps.turn`` for the moves that all are
+made of, ``craps.state`` for what is remembered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from controller.commands import (
+    AnyCommand,
+    BetPlace,
+    BetsClose,
+    BetsOpen,
+    BetWithdraw,
+    BoxesSet,
+    Command,
+    DiceChoose,
+    DiceSet,
+    DiceTell,
+    DieReport,
+    LastRoundsAnnounce,
+    ResultCorrect,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShooterSet,
+)
+from controller.events import AnyEvent
+from controller.games.craps import commands, dice, players, readings
+from controller.games.craps.bets import offered
+from controller.games.craps.settings import CrapsSettings
+from controller.games.craps.state import SHOWN, Entry, State
+from controller.games.craps.turn import DECISIONS, Turn
+from controller.games.roles import allow
+from controller.rulebook_craps import Craps
+from devices.readings import AnyReading, DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+
+TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
+    DiceState: readings.take_state,
+    DiceRead: readings.take_read,
+    DiceFault: readings.take_fault,
+    LinkUp: readings.take_silence,  # frames come in again, so there was a silence
+    LinkStale: readings.take_silence,
+    LinkLost: readings.take_silence,
+    LinkUnintelligible: readings.take_silence,
+    LinkLate: readings.take_silence,
+    SessionOpen: commands.open_session,
+    SessionClose: commands.close_session,
+    DiceSet: dice.set_dice,
+    DiceChoose: dice.choose_dice,
+    DieReport: dice.report_die,
+    DiceTell: commands.tell_dice,
+    BoxesSet: players.set_seats,
+    ShooterSet: players.set_shooter,
+    BetPlace: players.place_bet,
+    BetWithdraw: players.withdraw_bet,
+    BetsOpen: commands.open_bets,
+    BetsClose: commands.close_bets,
+    RoundVoid: commands.void,
+    RoundConfirm: commands.confirm,
+    ResultCorrect: commands.correct,
+    LastRoundsAnnounce: commands.announce_last_rounds,
+}
+"""Who takes which input. What is not here does not concern the game."""
+
+
+class CrapsGame:
+    """Craps under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+
+    state_type = State
+    face_down = False
+
+    def __init__(self, book: Craps, settings: CrapsSettings) -> None:
+        for name, doubt in book.doubts.items():
+            if (chosen := getattr(settings, name)) not in doubt.choices:
+                raise ValueError(f"{name} = {chosen!r}: under this decree it may be {', '.join(doubt.choices)}")
+        self.book = book
+        self.settings = settings
+        self.bets = offered(book, settings)
+
+    def begin(self) -> State:
+        """A table that never played."""
+        return State()
+
+    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
+        """Take one input."""
+        if isinstance(given, Command):
+            allow(given, commands.MAY, self.book.void_by)
+        take = TAKE.get(type(given))
+        if take is None:
+            return state, ()
+        turn = Turn(self.book, self.settings, state, self.bets)
+        take(turn, given)
+        turn.carry_on()
+        return turn.state, tuple(turn.events)
+
+    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:  # noqa: ARG002 - dice hide nothing
+        """Nothing that dice say is confidential."""
+        return False
+
+    def show(self, state: State) -> dict[str, Any]:
+        """What the retained state tells. ``throws`` counts the totals of the throws remembered."""
+        point, asks = state.point(self.book.points) if state.open else None, self._asks(state)
+        last = next((entry.dice for entry in reversed(state.entries) if entry.dice), None)
+        totals = Counter(sum(entry.dice) for entry in state.entries if entry.dice)
+        own = state.set
+        return {
+            "phase": _phase(state, asks),
+            "session": state.session,
+            "round": state.round,
+            "series": "come_out" if point is None else "point",
+            "point": point,
+            "shooter": state.shooter,
+            "seats": list(state.seats),
+            "last_shooter": state.last,
+            "relaunch": state.relaunch,
+            "asks": asks,
+            "unresolved": [entry.round for entry in state.unresolved()],
+            "last_dice": list(last) if last else None,
+            "last_total": sum(last) if last else None,
+            "throws": {str(total): totals[total] for total in sorted(totals)},
+            "dice": {
+                "playing": list(own.playing) if own else [],
+                "reserve": list(own.reserve) if own else [],
+                "lost": list(own.lost) if own else [],
+                "unfit": list(own.unfit) if own else [],
+            },
+            "bets": [msgspec.to_builtins(each) for each in state.bets],
+            "minimum": state.minimum,
+            "currency": state.currency,
+            "settings": msgspec.to_builtins(self.settings),
+        }
+
+    def history(self, state: State) -> list[dict[str, Any]]:
+        """The latest throws of the session, oldest first: results, null throws and unresolved ones."""
+        return [_line(entry) for entry in state.entries[-SHOWN:]]
+
+    def _asks(self, state: State) -> list[str]:
+        """The commands one of which the table waits for: of the throw in hand, of an unresolved one, or of the dice."""
+        if state.hand and state.hand.asks:
+            return list(state.hand.asks)
+        if state.unresolved():
+            return list(DECISIONS)
+        turn = Turn(self.book, self.settings, state, self.bets)
+        lacking = turn.lacking() if state.open and state.last != 0 else None
+        return [lacking] if lacking else []
+
+
+def _line(entry: Entry) -> dict[str, Any]:
+    line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
+    if entry.dice:
+        line |= {"dice": list(entry.dice), "total": sum(entry.dice), "point": entry.point, "corrected": entry.corrected}
+    if entry.kind == "void":
+        line |= {"reason": entry.reason, "article": entry.article}
+    if entry.kind == "unresolved":
+        line |= {"candidate": list(entry.candidate) if entry.candidate else None}
+    return line
+
+
+def _phase(state: State, asks: list[str]) -> str:
+    """``closed``, ``decision``, ``waiting`` for bets to open, ``relaunch`` after a null throw, ``bets_open``, ``bets_closed``."""
+    if not state.open:
+        return "closed"
+    if asks:
+        return "decision"
+    if state.hand is None:
+        return "relaunch" if state.relaunch else "waiting"
+    return "bets_closed" if state.hand.closed else "bets_open"

@@ -1,0 +1,127 @@
+"""The players of a table of craps, as far as the table is told: who throws, and what they bet."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from controller.commands import BetPlace, BetWithdraw, BoxesSet, ShooterSet
+from controller.events import BetPlaced
+from controller.games.craps.bets import highest, parse
+from controller.games.craps.commands import refuse
+from controller.games.craps.state import Placed
+from controller.games.craps.turn import Turn
+from controller.games.game import Rejected
+from controller.games.roles import IN_CHARGE
+from controller.games.session import session
+from controller.rulebook_craps import CrapsBet
+
+_SEAT = re.compile("seat:[1-9][0-9]{0,2}")
+
+
+def set_seats(turn: Turn, given: BoxesSet) -> None:
+    """The seats in play, numbered clockwise from the croupiers' left."""
+    session(turn)
+    if not given.boxes or len(set(given.boxes)) != len(given.boxes) or min(given.boxes) < 1:
+        raise Rejected("seats are numbered from 1, each once")
+    turn.change(seats=tuple(sorted(given.boxes)))
+
+
+def set_shooter(turn: Turn, given: ShooterSet) -> None:
+    """The dice go to a seat: the next one clockwise, unless nobody knows who sits where."""
+    session(turn)
+    state, now = turn.state, turn.state.shooter
+    if state.hand and state.hand.closed:
+        raise Rejected(f"the dice of round {state.hand.round} are thrown, and have no result yet")
+    if state.last == 0:
+        raise Rejected("the last shooter has thrown: the table closes")
+    if state.seats and given.seat not in state.seats:
+        raise Rejected(f"nobody sits at {given.seat}; seats in play: {', '.join(map(str, state.seats))}")
+    if given.seat < 1:
+        raise Rejected("seats are numbered from 1")
+    if now is not None and given.why is None:
+        raise Rejected(f"seat {now} has the dice: say why they go on (refused or withdrawn)")
+    if given.why == "withdrawn" and given.role not in IN_CHARGE:
+        raise refuse(turn, "shooter_withdrawn", f"the role {given.role} may not take the dice from a player")
+    if turn.point is not None and given.why == "refused" and now is not None:
+        raise Rejected("the dice are refused before the first throw of a series, not within it")
+    due = turn.next_seat()
+    why = given.why or ("first" if state.thrown is None else "seven")
+    if due is not None and given.seat != due:
+        turn.irregular("shooter_order", detail=f"seat {given.seat} before seat {due}")
+    turn.give_dice(given.seat, why, by=given.by)
+    turn.change(taken_over=turn.point is not None)
+
+
+def place_bet(turn: Turn, given: BetPlace) -> None:
+    """A bet lies on the table. Said again with another amount, it is the amount that lies there then."""
+    bet, number = _bet(turn, given.bet)
+    _seat(given.who)
+    _bets_open(turn)
+    point = turn.point
+    if bet.kind == "simple" and bet.on == "own" and number is not None:
+        raise Rejected(f"{given.bet} is where the throw takes the bet: it is placed as {given.bet.split(':')[0]}")
+    if bet.when != "any" and (bet.when == "come_out") != (point is None):
+        when = "before the first throw of a series" if bet.when == "come_out" else "after the first throw of a series"
+        raise refuse(turn, "bet_time", f"{given.bet} is placed {when}")
+    if given.amount is not None and given.amount <= 0:
+        raise Rejected(f"an amount of {given.amount} is none")
+    if bet.base:
+        _beside_its_base(turn, given, bet.base, number)
+    others = tuple(each for each in turn.state.bets if (each.who, each.bet) != (given.who, given.bet))
+    turn.change(bets=(*others, Placed(given.who, given.bet, given.amount)))
+    turn.say(_said(turn, given, True))
+
+
+def withdraw_bet(turn: Turn, given: BetWithdraw) -> None:
+    """A bet is taken back, which one on Win may not be. What was associated with it goes too."""
+    bet, _ = _bet(turn, given.bet)
+    _bets_open(turn)
+    if turn.holds(given.who, given.bet) is None:
+        raise Rejected(f"{given.who} has no bet {given.bet}")
+    if bet.locked:
+        raise refuse(turn, "bet_locked", f"{given.bet} may not be taken back")
+    word, colon, number = given.bet.partition(":")
+    gone = {given.bet, *(f"{other}{colon}{number}" for other, each in turn.bets.items() if each.base == word)}
+    for each in turn.state.bets:
+        if each.who == given.who and each.bet in gone:
+            turn.say(_said(turn, replace(given, bet=each.bet), False))
+    turn.change(bets=tuple(each for each in turn.state.bets if each.who != given.who or each.bet not in gone))
+
+
+def _beside_its_base(turn: Turn, given: BetPlace, base: str, number: int | None) -> None:
+    beside = base if number is None else f"{base}:{number}"
+    placed = turn.holds(given.who, beside)
+    if placed is None:
+        raise refuse(turn, "bet_time", f"{given.bet} goes beside {beside}, which {given.who} does not have")
+    if given.amount is not None and placed.amount is not None:
+        most = highest(turn.bets, given.bet, turn.point, placed.amount)
+        if most is not None and given.amount > most:
+            raise refuse(turn, "bet_maximum", f"{given.bet} is at most {int(most)} beside {placed.amount}")
+
+
+def _said(turn: Turn, given: BetPlace | BetWithdraw, lies: bool) -> BetPlaced:
+    hand = turn.state.hand
+    amount = given.amount if isinstance(given, BetPlace) else None
+    return BetPlaced(round=hand.round if hand else 0, who=given.who, bet=given.bet, lies=lies, amount=amount, by=given.by)
+
+
+def _bet(turn: Turn, name: str) -> tuple[CrapsBet, int | None]:
+    session(turn)
+    try:
+        return parse(turn.bets, name)
+    except ValueError as error:
+        raise Rejected(str(error)) from None
+
+
+def _seat(who: str) -> None:
+    if not _SEAT.fullmatch(who):
+        raise Rejected(f"{who} is nobody at this table: a player is seat:1, seat:2 ...")
+
+
+def _bets_open(turn: Turn) -> None:
+    if (hand := turn.state.hand) and hand.closed:
+        raise refuse(turn, "bet_after_close", f"the bets of round {hand.round} are closed")
+    if waiting := turn.state.unresolved():
+        raise Rejected(f"round {waiting[0].round} has no result yet, so what lies on the table is not known")

@@ -1,0 +1,210 @@
+"""What a table of craps makes of the readings of its dice.
+
+Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved, and a person decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from controller.games.craps.state import Entry, Hand, State
+from controller.games.craps.turn import TELL, Turn, are_dice, frames_of
+from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
+
+TROUBLES: Mapping[DiceFaultName, str] = {
+    "no_read": "dice_unread",
+    "cocked": "die_cocked",
+    "unchanged": "dice_unchanged",
+    "missing": "dice_count",
+    "extra": "dice_count",
+}
+"""The faults for which a throw has no reading; the irregularity of each."""
+
+
+def take_state(turn: Turn, given: DiceState) -> None:
+    """The dice lie, move, or have come to rest."""
+    if given.late:
+        take_silence(turn, given)
+        return
+    was = turn.state
+    turn.change(dice=given.state, tells=True)
+    if was.gap and _nothing_missed(turn, given):
+        turn.change(gap=False, airborne=None, throw=given.throw)
+    if given.state == "idle" and was.open:
+        _taken_up(turn, given, was)
+    if given.state != "moving" or not was.open or (was.dice == "moving" and given.throw in (None, was.hand and was.hand.throw)):
+        return
+    turn.change(moved=True)
+    hand = was.hand
+    if hand is None or hand.dice is not None:
+        return
+    known = {*TROUBLES.values(), "dice_invalid"} & set(hand.said)
+    if hand.closed and hand.throw is not None and given.throw not in (None, hand.throw) and not known:
+        turn.ask("dice_unread", TELL, given=given, detail=f"throw {hand.throw}")
+    early = hand.early or (not hand.closed and not turn.by_itself)
+    turn.change_hand(throw=given.throw, early=early, frames=hand.frames + frames_of(given))
+    if not hand.closed and turn.by_itself:
+        turn.close_bets(unobserved=True)
+
+
+def _taken_up(turn: Turn, given: DiceState, was: State) -> None:
+    """Nothing lies there to be read, though by the device's count the dice were thrown: only a person knows what they showed."""
+    hand = was.hand
+    thrown = was.moved if given.throw is None else given.throw != was.throw and was.throw is not None
+    if hand and hand.closed and hand.dice is None and not hand.asks and thrown:
+        turn.ask("dice_unread", TELL, given=given, detail=None if given.throw is None else f"throw {given.throw}")
+
+
+def take_read(turn: Turn, given: DiceRead) -> None:
+    """What the dice show: a result only if a round is in hand, its bets are closed and nothing is in doubt."""
+    if not given.late:
+        turn.change(dice="settled")
+    state = turn.state
+    if not state.open:
+        return
+    if not are_dice(given.values):
+        _invalid(turn, given)
+    elif given.late:
+        _late_read(turn, given)
+    elif not _said_again(turn, given):
+        hand = state.hand
+        if hand is None and turn.by_itself and state.unresolved():
+            hand = turn.begin()
+        if hand is None:
+            _stray(turn, given)
+        elif hand.dice is None:
+            _thrown(turn, hand, given)
+
+
+def take_fault(turn: Turn, given: DiceFault) -> None:
+    """The dice cannot be read, or can again. The round waits where its throw is concerned."""
+    hand, trouble = turn.state.hand, TROUBLES.get(given.fault)
+    if trouble is None:
+        if given.active:
+            turn.raise_alert(given.fault, given, detail=given.detail)
+        else:
+            turn.clear_alert(given.fault)
+    elif given.active and hand and hand.closed and hand.dice is None:
+        turn.change_hand(frames=hand.frames + frames_of(given))
+        turn.ask(trouble, TELL, given=given, detail=given.detail or given.fault)
+
+
+def take_silence(turn: Turn, _given: AnyReading) -> None:
+    """The device was not heard for a while: what the dice did then is unknown."""
+    state = turn.state
+    airborne = state.airborne if state.gap else state.hand and state.hand.throw
+    turn.change(gap=True, airborne=airborne, dice=None)
+
+
+def _thrown(turn: Turn, hand: Hand, given: DiceRead) -> None:
+    """The dice lie where they were thrown now."""
+    if not hand.closed and not turn.by_itself and turn.settings.early_throw == "ignored":
+        turn.change(moved=False)
+        return
+    in_doubt = turn.state.gap and not _next(turn, given)
+    throw = hand.throw if given.throw is None else given.throw
+    early = (hand.early or not hand.closed) and not turn.by_itself
+    turn.change_hand(throw=throw, early=early, frames=hand.frames + frames_of(given))
+    if not hand.closed and turn.by_itself:
+        turn.close_bets(unobserved=True)
+    now = turn.state.hand
+    assert now is not None
+    if turn.state.unresolved():
+        turn.unresolved(now, "undecided", given.values)
+    elif in_doubt and now.closed:
+        turn.unresolved(now, "silence", given.values)
+    elif early and turn.settings.early_throw == "void":
+        turn.irregular("throw_before_close", given=given)
+        turn.void(now, "bad_throw", turn.book.void["bad_throw"])
+    else:
+        if early and turn.settings.early_throw == "ask":
+            turn.ask("throw_before_close", given=given)
+        land(turn, given.values)
+
+
+def land(turn: Turn, dice: tuple[int, ...], told_by: str | None = None) -> None:
+    """The dice lie and bets were closed: the result, unless a person is to be asked first."""
+    hand = turn.state.hand
+    assert hand is not None
+    if hand.asks:
+        turn.change_hand(dice=dice)
+    else:
+        turn.result(hand, dice, told_by or hand.stands)
+
+
+def _nothing_missed(turn: Turn, given: DiceState) -> bool:
+    """Whether dice that do not move show that nothing was thrown in the silence, or nothing that could count."""
+    state = turn.state
+    if given.state == "moving" or given.throw is None:
+        return False
+    new = given.state == "idle" and not state.entries and not (state.hand and state.hand.closed)
+    return new or given.throw == state.throw
+
+
+def _next(turn: Turn, given: DiceRead) -> bool:
+    """Whether the device's own count shows that the silence hid no throw."""
+    before, airborne = turn.state.throw, turn.state.airborne
+    return given.throw is not None and (given.throw == airborne or (before is not None and given.throw == before + 1))
+
+
+def _said_again(turn: Turn, given: DiceRead) -> bool:
+    """Whether the dice lie as they did after the last throw. If the result was another, somebody must look."""
+    state = turn.state
+    last = state.entries[-1] if state.entries else None
+    same = last is not None and last.dice is not None and sorted(last.dice) == sorted(given.values)
+    counted = given.throw is not None and given.throw == state.throw and not (state.hand and state.hand.throw == given.throw)
+    lying = not state.moved and state.tells and (same or not state.gap)
+    if not counted and not lying:
+        return False
+    if last and last.dice and not same:
+        turn.irregular("dice_changed", given=given, asks=("result.correct",), detail=" ".join(map(str, given.values)))
+    return True
+
+
+def _stray(turn: Turn, given: DiceRead) -> None:
+    """A throw for which no bets were open: it counts for nothing."""
+    turn.change(moved=False, throw=turn.state.throw if given.throw is None else given.throw)
+    handled = turn.settings.early_throw == "ignored" and not turn.by_itself
+    if not turn.state.stray and not handled:
+        turn.change(stray=True)
+        lacking = turn.lacking()
+        what = "dice_unregistered" if lacking else "throw_out_of_round"
+        turn.irregular(what, given=given, asks=(lacking,) if lacking else (), detail=" ".join(map(str, given.values)))
+
+
+def _late_read(turn: Turn, given: DiceRead) -> None:
+    """Dice that are known only after a silence: a candidate for the round that they were thrown in."""
+    of = _round_of_late(turn, given)
+    if of is not None:
+        throw = of.throw if given.throw is None else given.throw
+        of = replace(of, frames=of.frames + frames_of(given), throw=throw)
+        if isinstance(of, Hand):
+            turn.change(hand=of)
+        turn.unresolved(of, "silence", given.values)
+    take_silence(turn, given)
+
+
+def _round_of_late(turn: Turn, given: DiceRead) -> Hand | Entry | None:
+    """The round of a late throw, taken in hand if nobody knew of it; None where it has its dice, or is nobody's."""
+    state, hand = turn.state, turn.state.hand
+    if given.throw is not None and given.throw == state.throw:
+        return None
+    if hand and (hand.closed or turn.by_itself):
+        return hand if hand.dice is None else None
+    if (waiting := state.unresolved()) and waiting[-1].candidate is None:
+        return waiting[-1]
+    if turn.by_itself and not turn.lacking():
+        return turn.begin()
+    _stray(turn, given)
+    return None
+
+
+def _invalid(turn: Turn, given: DiceRead) -> None:
+    detail = " ".join(map(str, given.values))
+    hand = turn.state.hand
+    if hand and hand.closed and hand.dice is None:
+        turn.ask("dice_invalid", TELL, given=given, detail=detail)
+    else:
+        turn.irregular("dice_invalid", given=given, detail=detail)

@@ -1,0 +1,143 @@
+"""What a table of craps remembers. Everything is here; the game itself remembers nothing."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from controller.events import Frame
+from controller.games.craps.bets import Dice, next_point
+from controller.games.moves import Remembered
+
+REMEMBERED = 60
+"""Throws that can still be confirmed or corrected: about an hour of play."""
+SHOWN = 20
+"""Throws that the retained history shows."""
+
+
+class Placed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A bet that the table was told of. ``amount``: what lies there, in minor units, if it was said."""
+
+    who: str
+    bet: str
+    amount: int | None = None
+
+
+class DiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The dice that the table has, by serial number.
+
+    ``lost``: those that left the table and were not found. ``unfit``: why they may not be played with.
+    """
+
+    serials: tuple[str, ...]
+    playing: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    unfit: tuple[str, ...] = ()
+
+    @property
+    def reserve(self) -> tuple[str, ...]:
+        """The dice that are neither played with nor lost."""
+        return tuple(serial for serial in self.serials if serial not in (*self.playing, *self.lost))
+
+
+class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in hand: one throw. ``throw``: the device's own count of it; ``frames``: its evidence so far, oldest first.
+
+    ``early``: the dice moved before its bets were closed. ``said``: the breaches already reported. ``asks``: the commands one
+    of which it waits for; ``dice``: what lies there and waits with it. ``stands``: who let it go on.
+    """
+
+    round: int
+    closed: bool = False
+    early: bool = False
+    throw: int | None = None
+    frames: tuple[Frame, ...] = ()
+    said: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    dice: Dice | None = None
+    stands: str | None = None
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of one throw. ``candidate`` is no result until a person confirms it.
+
+    ``point``, ``shooter`` and ``bets`` are as they were before the throw.
+    """
+
+    round: int
+    kind: Literal["result", "void", "unresolved"]
+    dice: Dice | None = None
+    candidate: Dice | None = None
+    point: int | None = None
+    shooter: int | None = None
+    bets: tuple[Placed, ...] = ()
+    throw: int | None = None
+    frames: tuple[Frame, ...] = ()
+    reason: str | None = None
+    article: str | None = None
+    corrected: bool = False
+
+
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+    """A table of craps between two inputs.
+
+    ``before``: the point before the oldest entry. ``set``: the dice of now; ``used``: those of this session that were put
+    away; ``past``: those of the session before. ``seats`` in play, clockwise from the croupiers' left; ``thrown``: where the
+    dice were last; ``taken_over``: the shooter began in the middle of a series. ``last``: announced last shooters left.
+    ``dice`` and ``throw``: what the device last said of them, live; ``tells``: it is one that says when they move; ``moved``:
+    they have, since the last outcome. ``gap``: the device was silent since then, and ``airborne`` is the throw that the dice
+    were in before. ``stray``: a throw outside a round was reported since. ``relaunch``: the throw before was null.
+    """
+
+    hand: Hand | None = None
+    entries: tuple[Entry, ...] = ()
+    before: int | None = None
+    set: DiceSet | None = None
+    used: tuple[str, ...] = ()
+    past: tuple[str, ...] = ()
+    seats: tuple[int, ...] = ()
+    shooter: int | None = None
+    thrown: int | None = None
+    taken_over: bool = False
+    bets: tuple[Placed, ...] = ()
+    last: int | None = None
+    dice: Literal["idle", "moving", "settled"] | None = None
+    throw: int | None = None
+    tells: bool = False
+    moved: bool = False
+    gap: bool = False
+    airborne: int | None = None
+    stray: bool = False
+    relaunch: bool = False
+
+    def point(self, points: tuple[int, ...], before_round: int | None = None) -> int | None:
+        """The point after all remembered throws, or as it was before round ``before_round``."""
+        point = self.before
+        for entry in self.entries:
+            if entry.dice and (before_round is None or entry.round < before_round):
+                point = next_point(points, point, sum(entry.dice))
+        return point
+
+    def entry(self, number: int) -> Entry | None:
+        """The outcome of a round of this session, if it is remembered."""
+        return next((entry for entry in self.entries if entry.round == number), None)
+
+    def with_entry(self, entry: Entry, points: tuple[int, ...]) -> State:
+        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
+        others = (each for each in self.entries if each.round != entry.round)
+        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
+        before = self.before
+        if len(entries) > REMEMBERED:
+            if entries[0].dice:
+                before = next_point(points, before, sum(entries[0].dice))
+            entries = entries[1:]
+        return msgspec.structs.replace(self, entries=entries, before=before)
+
+    def unresolved(self) -> list[Entry]:
+        """The throws whose result a person may still give."""
+        return [entry for entry in self.entries if entry.kind == "unresolved"]
+
+    def results(self) -> list[Entry]:
+        """The throws that have a result."""
+        return [entry for entry in self.entries if entry.kind == "result"]

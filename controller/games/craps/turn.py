@@ -1,0 +1,279 @@
+"""One step of a table of craps: the moves that readings and commands are made of.
+
+Each move changes the state and says its event in one go, so that the two cannot part.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from controller.commands import Command, VoidReason
+from controller.events import (
+    BetsClosed,
+    Frame,
+    Irregularity,
+    LastRounds,
+    PointSet,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+    Settled,
+    ShooterChanged,
+)
+from controller.games.craps.bets import Bets, Dice, moved, next_point, settle, settle_all, sevens_out
+from controller.games.craps.settings import CrapsSettings
+from controller.games.craps.state import DiceSet, Entry, Hand, Placed, State
+from controller.games.moves import Moves, frame_of
+from controller.law import Law
+from controller.rulebook_craps import Craps
+from devices.readings import Reading
+
+DECISIONS = ("round.confirm", "round.void")
+"""What a person in charge may say of a throw that the machine must not decide."""
+TELL = ("dice.tell", *DECISIONS)
+"""What a person may say where only the device did not see what the dice show."""
+
+Why = Literal["silence", "undecided"]
+ShooterWhy = Literal["first", "seven", "refused", "withdrawn", "corrected"]
+
+
+class Turn(Moves[Craps, CrapsSettings, State]):
+    """One step of a table of craps. ``bets``: those that the table offers."""
+
+    def __init__(self, book: Craps, settings: CrapsSettings, state: State, bets: Bets) -> None:
+        super().__init__(book, settings, state)
+        self.bets = bets
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        assert self.state.hand is not None
+        self.change(hand=replace(self.state.hand, **fields))
+
+    @property
+    def point(self) -> int | None:
+        """The point that is to be thrown now."""
+        return self.state.point(self.book.points)
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether the bets open by themselves, and the moving dice close them."""
+        return self.settings.rounds == "dice"
+
+    def lacking(self) -> str | None:
+        """The command that the dice wait for before they may be thrown, if they do."""
+        dice = self.state.set
+        if self.settings.serials == "unwatched":
+            return None
+        if dice is None or dice.unfit:
+            return "dice.set"
+        if len(dice.playing) == 2:
+            return None
+        return "dice.choose" if len(self.on_offer(dice)) >= 2 else "dice.set"
+
+    def on_offer(self, dice: DiceSet) -> tuple[str, ...]:
+        """The dice that the shooter may choose from; in a series from those in reserve, if one in play was lost."""
+        from_reserve = self.point is not None and dice.lost and self.settings.floor_die == "two"
+        kept = dice.reserve if from_reserve else dice.serials
+        return tuple(serial for serial in kept if serial not in dice.lost)
+
+    # The course of a round
+
+    def carry_on(self) -> None:
+        """Open the bets for the next throw, where they open by themselves and nothing is waited for."""
+        state = self.state
+        free = state.open and state.hand is None and state.dice != "moving" and state.last != 0
+        if self.by_itself and free and not state.unresolved() and not self.lacking():
+            self.open_bets()
+
+    def begin(self) -> Hand:
+        """Take the next round in hand, without a word: its bets opened where we could not see it."""
+        hand = Hand(round=self.state.round + 1)
+        self.change(round=hand.round, hand=hand, relaunch=False, stray=False)
+        return hand
+
+    def open_bets(self, by: str | None = None) -> None:
+        """Bets are open for the next throw."""
+        relaunch = self.state.relaunch
+        hand = self.begin()
+        self.say(RoundOpened(round=hand.round, by=by, relaunch=relaunch))
+
+    def close_bets(self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False) -> None:
+        """No more bets: the shooter throws. He must hold a bet on the table, and the dice must be the table's."""
+        hand = self.state.hand
+        assert hand is not None
+        self.change_hand(closed=True, frames=hand.frames + frames)
+        call = self.book.announcements.get("bets_closed")
+        self.say(BetsClosed(round=hand.round, by=by, unobserved=unobserved, announcement=call))
+        if hand.early and self.settings.early_throw == "ask":
+            self.ask("throw_before_close")
+        if lacking := self.lacking():
+            self.ask("dice_unregistered", detail=lacking)
+        if self.settings.shooter == "told":
+            self._look_at_shooter()
+
+    def _look_at_shooter(self) -> None:
+        state = self.state
+        if state.shooter is None:
+            self.ask("shooter_missing")
+        elif not state.taken_over and not any(self.holds(f"seat:{state.shooter}", bet) for bet in ("win", "dont_win")):
+            self.ask("shooter_no_bet", detail=f"seat {state.shooter}")
+
+    def holds(self, who: str, bet: str) -> Placed | None:
+        """The bet of this name that this player was said to have on the table."""
+        return next((each for each in self.state.bets if (each.who, each.bet) == (who, bet)), None)
+
+    # Its outcome: a result, null, or unresolved
+
+    def result(self, of: Hand | Entry, dice: Dice, confirmed_by: str | None = None) -> None:
+        """The dice lie, or a person stands for what they show: the bets are decided, and the series goes on or ends."""
+        state, total = self.state, sum(dice)
+        point = state.point(self.book.points, before_round=of.round)
+        shooter = of.shooter if isinstance(of, Entry) else state.shooter
+        entry = Entry(
+            round=of.round,
+            kind="result",
+            dice=dice,
+            point=point,
+            shooter=shooter,
+            bets=state.bets,
+            throw=of.throw,
+            frames=of.frames,
+        )
+        self._record(entry)
+        self.say(
+            RoundResult(
+                round=of.round,
+                dice=dice,
+                total=total,
+                point=point,
+                bets=self.settled(entry),
+                frames=of.frames,
+                confirmed_by=confirmed_by,
+            )
+        )
+        self.change(bets=self.left_lying(entry))
+        self.tell_point(of.round, point, next_point(self.book.points, point, total))
+        if self.point is None:
+            self.change(taken_over=False)
+            self._miss_lost_dice()
+        if sevens_out(point, total) and state.open and state.shooter == shooter:
+            self.pass_dice(of.round)
+
+    def settled(self, entry: Entry) -> tuple[Settled, ...]:
+        """What a throw makes of every kind of bet, and of each bet that the table was told of."""
+        assert entry.dice is not None
+        own = [replace(settle(self.bets, each.bet, entry.dice, entry.point), who=each.who) for each in entry.bets]
+        return (*settle_all(self.bets, entry.dice, entry.point), *own)
+
+    def left_lying(self, entry: Entry) -> tuple[Placed, ...]:
+        """The bets told of that are not decided by a throw, where they lie after it."""
+        assert entry.dice is not None
+        after = ((each, moved(self.bets, each.bet, entry.dice, entry.point)) for each in entry.bets)
+        return tuple(replace(each, bet=bet) for each, bet in after if bet)
+
+    def tell_point(self, number: int, was: int | None, now: int | None) -> None:
+        """The marker goes onto another number, or away. A closed table has none."""
+        if was != now and self.state.open:
+            self.say(PointSet(round=number, point=now))
+
+    def void(self, of: Hand | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The throw is null: no bet is decided and the point stays."""
+        entry = Entry(round=of.round, kind="void", throw=of.throw, reason=reason, article=law.article)
+        self._record(entry)
+        self.change(relaunch=True)
+        self.say(
+            RoundVoid(
+                round=of.round,
+                reason=reason,
+                law=law.rule,
+                article=law.article,
+                last_number=None,
+                by=by.by if by else None,
+                role=by.role if by else None,
+                announcement=self.book.announcements.get("void"),
+            )
+        )
+
+    def unresolved(self, of: Hand | Entry, why: Why, dice: Dice | None = None) -> None:
+        """What the dice showed is not known for certain; nobody invents it."""
+        shooter = of.shooter if isinstance(of, Entry) else self.state.shooter
+        entry = Entry(round=of.round, kind="unresolved", candidate=dice, shooter=shooter, throw=of.throw, frames=of.frames)
+        self._record(entry)
+        self.say(RoundUnresolved(round=of.round, why=why, candidate=None, dice=dice, frames=of.frames))
+
+    def _record(self, entry: Entry) -> None:
+        hand = self.state.hand
+        self.state = self.state.with_entry(entry, self.book.points)
+        if hand is not None and hand.round == entry.round:
+            throw = self.state.throw if hand.throw is None else hand.throw
+            self.change(hand=None, moved=False, gap=False, airborne=None, throw=throw)
+
+    # The shooter
+
+    def pass_dice(self, number: int) -> None:
+        """The dice change hands on the 7 that loses; after the last shooter they go to nobody."""
+        last = None if self.state.last is None else self.state.last - 1
+        seat = None if last == 0 else self.next_seat()
+        self.give_dice(seat, "seven", number=number)
+        if last is not None:
+            self.change(last=last)
+            self.say(LastRounds(round=number, purpose="close", left=last))
+
+    def next_seat(self) -> int | None:
+        """Where the dice go clockwise; None where it is not known who sits there."""
+        seats, thrown = self.state.seats, self.state.thrown
+        if not seats:
+            return None
+        after = [seat for seat in seats if thrown is not None and seat > thrown]
+        return (after or list(seats))[0]
+
+    def give_dice(self, seat: int | None, why: ShooterWhy, *, number: int = 0, by: str | None = None) -> None:
+        """The dice go to a seat, or to nobody yet."""
+        self.change(shooter=seat, thrown=self.state.thrown if seat is None else seat)
+        self.say(ShooterChanged(round=number, seat=seat, why=why, last=seat is not None and self.state.last == 1, by=by))
+
+    def _miss_lost_dice(self) -> None:
+        """The play is over and a die was not found: the whole set goes."""
+        dice = self.state.set
+        if dice and dice.lost and not dice.unfit:
+            self.change(set=replace(dice, unfit=("die_lost",)))
+            self.irregular("die_lost", asks=("dice.set",), detail=", ".join(dice.lost))
+
+    # What is not as it should be
+
+    def irregular(self, what: str, *, given: Reading | None = None, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
+        """Say what the decree does not allow or does not foresee, and where it stands."""
+        law, hand = self.book.laws[what], self.state.hand
+        self.say(
+            Irregularity(
+                round=hand.round if hand else 0,
+                what=what,
+                law=law.rule,
+                article=law.article,
+                detail=detail,
+                asks=asks,
+                frames=frames_of(given),
+            )
+        )
+
+    def ask(self, what: str, asks: tuple[str, ...] = DECISIONS, *, given: Reading | None = None, detail: str | None = None) -> None:
+        """A breach in the round in hand, told once: it waits for a person, whom the gravest breach names."""
+        hand = self.state.hand
+        if hand is None or what in hand.said:
+            return
+        self.change_hand(said=(*hand.said, what), asks=hand.asks if hand.asks == DECISIONS else asks)
+        self.irregular(what, given=given, asks=asks, detail=detail)
+
+
+def frames_of(given: Reading | None) -> tuple[Frame, ...]:
+    """The frame behind a reading, as evidence."""
+    frame = frame_of(given) if given is not None else None
+    return () if frame is None else (frame,)
+
+
+def are_dice(values: Dice) -> bool:
+    """Whether these are the faces of two dice."""
+    return len(values) == 2 and all(1 <= value <= 6 for value in values)

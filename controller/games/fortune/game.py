@@ -1,0 +1,111 @@
+"""The wheel of fortune: a wheel that stands still, and the symbol under the tongue.
+
+It is a game of a wheel that tells places (see ``cells``). What it has of its own: the order of the cells (``fortune.wheel``), and
+that each result says what every bet does and pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from msgspec.structs import replace
+
+from controller.events import Settled
+from controller.games.cells.game import CellsGame
+from controller.games.cells.state import CellsState
+from controller.games.cells.turn import CellsTurn
+from controller.games.fortune.settings import BREACHES, DOUBTED, FortuneSettings
+from controller.games.fortune.wheel import faults, symbol, usual
+from controller.games.wheels.state import Entry
+from controller.rulebook_wheels import FortuneWheel
+from devices.readings import Number
+
+PAYS = {"24": "pays_24", "15": "pays_15"}
+"""The bets of which a setting says what they pay, where the decree is in doubt."""
+
+
+class Turn(CellsTurn):
+    """One step of a table of the wheel of fortune."""
+
+    book: FortuneWheel
+    settings: FortuneSettings
+    breaches = BREACHES
+
+    @cached_property
+    def _symbols(self) -> Mapping[int, Number]:
+        return dict(enumerate(self.settings.cells or usual(self.book), 1))
+
+    def symbols(self) -> Mapping[int, Number]:
+        """The symbol of each cell, clockwise from 1."""
+        return self._symbols
+
+    def bets(self) -> tuple[str, ...]:
+        """The symbols."""
+        return tuple(self.book.bets)
+
+    def tells(self, number: Number) -> dict[str, Any]:
+        """What each bet does."""
+        return {"bets": settled(number, self.book, self.settings)}
+
+    def tells_of_round(self, number: int, cell: int | None) -> dict[str, Any]:  # noqa: ARG002 - the same in every round
+        """The cell, if it was told."""
+        return {"cell": cell}
+
+
+def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tuple[Settled, ...]:
+    """What becomes of each bet when this symbol is under the tongue: it wins and pays, or it loses."""
+    return tuple(
+        Settled(bet=name, outcome="win", pays=pays(name, book, settings))
+        if symbol(name) == number
+        else Settled(bet=name, outcome="lose")
+        for name in book.bets
+    )
+
+
+def pays(bet: str, book: FortuneWheel, settings: FortuneSettings) -> tuple[int, int]:
+    """What a bet pays to 1: as the decree prints it, or as the table has it where the print is in doubt."""
+    stated = getattr(settings, PAYS[bet]) if bet in PAYS else "decree"
+    return book.bets[bet].pays if stated == "decree" else (int(stated.split()[0]), 1)
+
+
+def two_jokers(book: FortuneWheel) -> FortuneWheel:
+    """The same game with a bet on each of the jokers, one cell each."""
+    joker = replace(book.bets["joker"], cells=1)
+    others = {name: bet for name, bet in book.bets.items() if name != "joker"}
+    return replace(book, bets={**others, "joker_red": joker, "joker_black": joker})
+
+
+class FortuneGame(CellsGame):
+    """The wheel of fortune under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does
+    not allow.
+    """
+
+    state_type = CellsState
+
+    def __init__(self, book: FortuneWheel, settings: FortuneSettings) -> None:
+        for name in DOUBTED:
+            if getattr(settings, name) != "decree" and name not in book.doubts:
+                raise ValueError(f"{name}: {book.article.split(',')[0]} leaves no doubt about it")
+        if settings.jokers == "two":
+            book = two_jokers(book)
+        wrong = faults(settings.cells, book) if settings.cells else []
+        if wrong:
+            raise ValueError(f"cells: {'; '.join(wrong[:3])}")
+        self.book: FortuneWheel = book
+        self.settings: FortuneSettings = settings
+
+    def turn(self, state: CellsState) -> Turn:
+        """One step of the game from this state."""
+        return Turn(self.book, self.settings, state)
+
+    def own(self, state: CellsState) -> dict[str, Any]:
+        """Where the last result was, and the symbols around the wheel."""
+        last = max((entry for entry in state.entries if entry.number is not None), key=lambda entry: entry.round, default=None)
+        cells = self.settings.cells or usual(self.book)
+        return {"last_cell": last.cell if last else None, "cells": list(cells)}
+
+    def tells(self, entry: Entry) -> dict[str, Any]:
+        """The cell."""
+        return {"cell": entry.cell}

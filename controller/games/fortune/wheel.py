@@ -1,0 +1,80 @@
+"""The order of the cells around a wheel of fortune. A site states it, the decree's counts and constraints judge it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from controller.rulebook_wheels import FortuneWheel
+from devices.readings import Number
+
+OF_54: tuple[Number, ...] = (
+    *("joker_red", 24, 15, 24, 7, 4, 15, 24, 15, 24, 15, 24, 7, 24, 2, 24, 15, 24),
+    *(4, 7, 24, 15, 24, 15, 24, 15, 24, "joker_black", 7, 24, 15, 24, 4, 24, 15, 7),
+    *(24, 15, 24, 15, 24, 2, 24, 7, 24, 15, 4, 24, 15, 24, 7, 24, 15, 24),
+)
+"""An order of our own in which no symbol lies next to itself, though these decrees do not ask for it."""
+OF_64: tuple[Number, ...] = (
+    *(1, 2, 1, 5, 1, 2, 1, 10),
+    *(1, 2, 1, 40, 1, 2, 1, 5),
+    *(1, 2, 1, 5, 1, 2, 1, 10),
+    *(1, 2, 1, 20, 1, 2, 1, 5),
+) * 2
+"""An order of our own, sector by sector, that satisfies all that the decree says of it; its figure is lost."""
+
+
+def symbol(text: str) -> Number:
+    """A symbol by its name in the rulebook: a number is one."""
+    return int(text) if text.isdigit() else text
+
+
+def usual(book: FortuneWheel) -> tuple[Number, ...]:
+    """An order that keeps to the decree: ours, for no decree prints one. One joker or two are put in the same places."""
+    if book.cells == len(OF_64):
+        return OF_64
+    jokers = [symbol(name) for name in book.bets if name.startswith("joker")]
+    names = {"joker_red": jokers[0], "joker_black": jokers[-1]}
+    return tuple(names.get(each, each) if isinstance(each, str) else each for each in OF_54)
+
+
+def faults(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
+    """What the decree would not allow in this order of cells, in words; empty when it is sound."""
+    found = _counts(order, book)
+    if found or not order:
+        return found
+    if book.apart:
+        around = zip(order, (*order[1:], order[0]), strict=True)
+        found += [f"two cells of {one} are neighbours" for one, other in around if one == other]
+    if book.opposite:
+        half = len(order) // 2
+        found += [
+            f"cell {at + 1} has {order[at]} and cell {at + 1 + half}, opposite, {order[at + half]}"
+            for at in range(half)
+            if order[at] != order[at + half]
+        ]
+    return found + _sectors(order, book)
+
+
+def _counts(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
+    there, wanted = Counter(order), {symbol(name): bet.cells for name, bet in book.bets.items()}
+    found = [] if len(order) == book.cells else [f"the wheel has {book.cells} cells, not {len(order)}"]
+    found += [f"{each} is no symbol of this wheel" for each in there if each not in wanted]
+    return found + [f"{each} has {cells} cells, not {there[each]}" for each, cells in wanted.items() if there[each] != cells]
+
+
+def _sectors(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
+    """The sectors begin with the first cell, and all are equal."""
+    if book.sectors is None:
+        return []
+    size = book.cells // book.sectors
+    sectors = [Counter(order[at : at + size]) for at in range(0, book.cells, size)]
+    found = [
+        f"sector {at} has {sector[symbol(name)]} cells of {name}, not {cells}"
+        for at, sector in enumerate(sectors, 1)
+        for name, cells in book.in_each_sector.items()
+        if sector[symbol(name)] != cells
+    ]
+    for name in book.alternate:
+        at = [sector[symbol(name)] > 0 for sector in sectors]
+        if any(one == other for one, other in zip(at, (*at[1:], at[0]), strict=True)):
+            found.append(f"{name} is not in every other sector")
+    return found

@@ -1,0 +1,1 @@
+"""Punto y banca."""

@@ -1,0 +1,241 @@
+"""What a table of punto y banca makes of a person's commands. One that cannot be followed is rejected, with the reason."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import (
+    BetsClose,
+    BetsOpen,
+    CardDecide,
+    CardsTurn,
+    Command,
+    LastRoundsAnnounce,
+    ResultCorrect,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+)
+from controller.events import ResultCorrected, SessionClosed
+from controller.games import shoe, talla
+from controller.games.baccarat import SIDES, Side
+from controller.games.game import Rejected
+from controller.games.punto_banca.coup import count, redealt, winner_of
+from controller.games.punto_banca.readings import follow
+from controller.games.punto_banca.state import Burn, Coup
+from controller.games.punto_banca.turn import Turn
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import session, undecided
+from controller.law import Law
+
+MAY: dict[type[Command], tuple[Role, ...]] = {
+    SessionOpen: IN_CHARGE,
+    SessionClose: IN_CHARGE,
+    ShoeStart: AT_THE_TABLE,
+    ShoeEnd: AT_THE_TABLE,
+    BetsOpen: AT_THE_TABLE,
+    BetsClose: AT_THE_TABLE,
+    CardsTurn: AT_THE_TABLE,
+    CardDecide: IN_CHARGE,
+    RoundConfirm: IN_CHARGE,
+    ResultCorrect: IN_CHARGE,
+    LastRoundsAnnounce: AT_THE_TABLE,
+}
+"""Which roles may say what. Who may call a round null is in the rulebook."""
+
+
+# Sessions
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens, without a shoe."""
+    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
+    turn.clear_alert("card_while_closed")
+
+
+def close_session(turn: Turn, given: SessionClose) -> None:
+    """The table closes. A round whose bets are closed is left unresolved, and the talla is over."""
+    session(turn)
+    hand = turn.state.hand
+    if hand is not None and (hand.closed or count(hand)):
+        turn.unresolved(hand, "undecided")
+    turn.change(hand=None)
+    _end_talla(turn)
+    turn.clear_alert("shoe_missing")
+    turn.change(open=False)
+    turn.expect()
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+# The shoe
+
+
+def start_shoe(turn: Turn, given: ShoeStart) -> None:
+    """Cards are in the shoe: a talla begins, with the burn."""
+    session(turn)
+    _no_round(turn)
+    law = turn.book.laws["shoe_unnumbered"]
+    if not given.shoe.strip():
+        raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
+    _end_talla(turn)
+    burn = None if turn.settings.continuous else Burn()
+    talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, adrift=False, unseen=False, reset=False)
+    turn.expect()
+
+
+def end_shoe(turn: Turn, given: ShoeEnd) -> None:
+    """The cards leave the shoe; if they were counted, the count is held against the composition."""
+    session(turn)
+    _no_round(turn)
+    if turn.state.shoe is None:
+        raise Rejected("no shoe is at the table")
+    _end_talla(turn, given.left)
+
+
+def _end_talla(turn: Turn, left: int | None = None) -> None:
+    now = turn.state.shoe
+    if now is None:
+        return
+    if shoe.miscounted(now, left):
+        turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
+    if not now.over:
+        turn.say(shoe.ended(now, "reset" if turn.state.reset else "person", left))
+    turn.change(shoe=None, burn=None, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
+    turn.expect()
+
+
+# Bets and cards
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """Bets open for a new round."""
+    session(turn)
+    _no_round(turn)
+    _ready(turn)
+    turn.open_bets(given.by)
+    turn.expect()
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets; cards that were left for this round are its first."""
+    session(turn)
+    if turn.state.hand is None or turn.state.hand.closed:
+        raise Rejected("no bets are open")
+    turn.close_bets(given.by)
+    carried = turn.state.carried
+    turn.change(carried=())
+    for waiting in carried:
+        follow(turn, waiting)
+    turn.expect()
+
+
+def turn_cards(turn: Turn, given: CardsTurn) -> None:
+    """The cards of a hand lie face up now."""
+    hand = _hand(turn)
+    side = _side(given.who) if given.who is not None else None
+    sides = SIDES if side is None else (side,)
+    if count(hand) < 4:
+        raise Rejected(f"{count(hand)} of the first four cards have come")
+    if all(card.up for side in sides for card in hand.cards(side)):
+        raise Rejected("these cards lie face up already")
+    turn.turn_cards(sides)
+    turn.settle()
+
+
+# Decisions
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """The round is null by the word of the person in charge."""
+    of = undecided(turn.state, turn.state.hand, given.round)
+    law = turn.book.void.get(given.reason)
+    if law is None:
+        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    turn.void(of, given.reason, law, given)
+    turn.expect()
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
+    hand = turn.state.hand
+    of = undecided(turn.state, hand, given.round, first=hand is not None and hand.gap)
+    if given.winner not in (None, "player", "banker", "tie"):
+        raise Rejected(f"{given.winner!r} cannot win: it is player, banker or tie")
+    if isinstance(of, Coup):
+        if not of.gap:
+            raise Rejected(f"round {of.round} waits for no decision")
+        cards = tuple(card for _, card in of.dealt)
+        frames = tuple(card.frame for card in cards if card.frame is not None and card.known)
+    else:
+        cards, frames = of.cards, of.frames
+    hands = redealt(turn.book.third, cards)
+    if hands is None and given.winner is None:
+        raise Rejected(f"the cards of round {of.round} are not all known: say the winner")
+    player, banker = hands or ((), ())
+    if hands is not None and given.winner in (None, winner_of(player, banker)):
+        frames = tuple(card.frame for card in cards if card.frame is not None) or frames
+    turn.result(of.round, player, banker, frames, f"{given.by} ({given.role})", given.winner)
+    if isinstance(of, Coup):
+        turn.change(adrift=True)  # its last cards may still come
+    turn.expect()
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:
+    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+    entry = turn.state.entry(given.round)
+    if entry is None:
+        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
+    if entry.kind != "result":
+        raise Rejected(f"round {given.round} has no result to correct")
+    was = entry.winner or "tie"
+    if given.winner is None or given.winner not in (*SIDES, "tie"):
+        raise Rejected("say the winner: player, banker or tie")
+    if given.winner == was:
+        raise Rejected(f"the winner of round {given.round} is {was} already")
+    side = None if given.winner == "tie" else _side(given.winner)
+    marks = ("tie",) if side is None else ()
+    turn.state = turn.state.with_entry(replace(entry, winner=side, hands=(), marks=marks, compared=True, corrected=True))
+    turn.say(
+        ResultCorrected(round=entry.round, replaces=None, replaces_boot=None, winner=side, was=was, by=given.by, role=given.role)
+    )
+
+
+# What commands stand on
+
+
+def _no_round(turn: Turn) -> None:
+    if turn.state.hand is not None:
+        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
+
+
+def _ready(turn: Turn) -> None:
+    """Whether the shoe is ready for a round."""
+    state = turn.state
+    if state.shoe is None:
+        raise Rejected("no shoe is at the table: say shoe.start")
+    if state.reset:
+        raise Rejected("the shoe started afresh: say shoe.start, or card.decide that the same cards are in it")
+    if state.burn is not None:
+        raise Rejected("the cards are not burned yet")
+    if state.queue:
+        raise Rejected("a card waits for card.decide")
+    if state.shoe.over:
+        law: Law = turn.book.laws["shoe_over"]
+        raise Rejected(f"the cut card has come, no further round: {law.rule}, {law.article}")
+
+
+def _hand(turn: Turn) -> Coup:
+    if turn.state.hand is None:
+        raise Rejected("no round is in hand")
+    return turn.state.hand
+
+
+def _side(who: str) -> Side:
+    for side in SIDES:
+        if side == who:
+            return side
+    raise Rejected(f"no hand {who!r}: it is player or banker")

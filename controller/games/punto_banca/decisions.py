@@ -1,0 +1,197 @@
+"""What a person decides about a card that stopped the table: it is another, it counts, it goes, or it waits for the next round."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import CardDecide
+from controller.events import CardRemoved, CardTurned
+from controller.games import shoe
+from controller.games.baccarat import SIDES
+from controller.games.cards import is_card
+from controller.games.game import Rejected
+from controller.games.punto_banca.coup import count, next_place
+from controller.games.punto_banca.readings import burn, finish_burn, follow, lose_place, ready
+from controller.games.punto_banca.state import Waiting
+from controller.games.punto_banca.turn import Turn
+from devices.readings import CardDrawn
+
+
+def decide(turn: Turn, given: CardDecide) -> None:
+    """The first thing that waits is meant: what is in the shoe, a card not read, the card that waits, the burn."""
+    state = turn.state
+    if state.reset:
+        _same_cards(turn, given)
+    elif given.action == "read" and _unread(turn, given):
+        turn.settle()
+    elif state.queue:
+        if given.action not in _DECIDED:
+            raise Rejected(f"{given.action} is not said in this game; of this card say {', '.join(_DECIDED)}")
+        _DECIDED[given.action](turn, given, state.queue[0])
+        _resume(turn)
+    elif state.burn is not None and "card.decide" in state.asks:
+        _burn(turn, given)
+    elif state.asks:
+        raise Rejected("a card was not read: say read and the card, or round.void")
+    else:
+        raise Rejected("no card waits for a decision")
+    turn.expect()
+
+
+def _same_cards(turn: Turn, given: CardDecide) -> None:
+    if given.action != "accept":
+        raise Rejected("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
+    turn.change(reset=False)
+
+
+def _card(given: CardDecide) -> str:
+    if given.card is None or not is_card(given.card):
+        raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
+    return given.card
+
+
+def _unread(turn: Turn, given: CardDecide) -> bool:
+    """Whether a card on the table was not read, and now is: the first of them, or the first of the hand that is named."""
+    hand, now = turn.state.hand, turn.state.shoe
+    sides = [side for side in SIDES if given.who in (None, side)]
+    if hand is None or now is None:
+        return False
+    for side in sides:
+        for index, each in enumerate(hand.cards(side)):
+            if each.card is not None:
+                continue
+            card = _card(given)
+            counted, trouble = shoe.read(now, card)
+            cards = hand.cards(side)
+            turn.change(shoe=counted)
+            turn.change_hand(**{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])}, stands=_who(given))
+            if each.up:
+                turn.say(CardTurned(round=hand.round, to=side, index=index + 1, card=card))
+            if trouble is not None:
+                turn.irregular(trouble)
+            return True
+    return False
+
+
+# The card that waits
+
+
+def _place(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+    """It counts, where the order says."""
+    state, now = turn.state, turn.state.shoe
+    if given.action == "for" and given.who is None:
+        raise Rejected("say whose card it is: player or banker")
+    _of_the_game(waiting)
+    if state.burn is not None:
+        turn.change(queue=state.queue[1:])
+        burn(turn, replace(waiting, trouble=None))
+        return
+    if now is not None and now.over:
+        raise Rejected("the talla is over: remove the card")
+    if state.hand is None and turn.settings.rounds == "keys":
+        raise Rejected("no round is in hand: remove the card, or keep it for the next_round")
+    to = next_place(state.hand, turn.book.third) if state.hand is not None else "player"
+    if to is None:
+        may = state.hand is not None and count(state.hand) >= 4 and "card.decide" in state.asks
+        raise Rejected("no card may come now: turn the cards first, or remove it" if may else "no card may come now: remove it")
+    if given.who not in (None, to):
+        raise Rejected(f"the next card belongs to {to}")
+    turn.change(queue=state.queue[1:])
+    ready(turn)
+    turn.change_hand(stands=_who(given), gap=False)
+    turn.place(waiting.given, to)
+
+
+def _of_the_game(waiting: Waiting) -> None:
+    """Reject that a card counts which is none of the game; one that was not read may be read later."""
+    card = waiting.given.card
+    if card is not None and not is_card(card):
+        raise Rejected(f"{card!r} is no card of the game: say read and the card, or remove it")
+
+
+def _read(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+    """It is another card than the shoe said, whose frame names one that lies nowhere and is not told."""
+    card, now = _card(given), turn.state.shoe
+    assert now is not None
+    counted, _ = shoe.reread(now, waiting.given.card, card)
+    read = replace(waiting, given=replace(waiting.given, card=card, frame=None), trouble=None)
+    turn.change(shoe=counted, queue=(read, *turn.state.queue[1:]))
+    _place(turn, given, read)
+
+
+def _remove(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+    """It leaves the game; the next card takes its place."""
+    hand, drawn = turn.state.hand, waiting.given
+    turn.change(queue=turn.state.queue[1:])
+    turn.say(
+        CardRemoved(
+            round=hand.round if hand else 0,
+            why=waiting.trouble or ("exposed" if drawn.exposed else "decided"),
+            card=drawn.card if drawn.exposed else None,
+        )
+    )
+    if hand is not None:
+        turn.change_hand(stands=_who(given))
+
+
+def _next_round(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+    """It is the first card of the next round; while cards are burned, the burn was over before it."""
+    now = turn.state.shoe
+    if now is not None and (now.over or now.cut_at is not None):
+        raise Rejected("there is no next round in this talla: remove the card")
+    _of_the_game(waiting)
+    turn.change(queue=turn.state.queue[1:])
+    if turn.state.burn is not None:
+        finish_burn(turn, anyway=True)
+    kept = Waiting(
+        given=CardDrawn(at=waiting.given.at, device=waiting.given.device, frame=waiting.given.frame, card=waiting.given.card)
+    )
+    if turn.state.hand is None and turn.settings.rounds == "shoe":
+        follow(turn, kept)
+    else:
+        turn.change(carried=(*turn.state.carried, kept))
+    if turn.state.hand is not None:
+        turn.change_hand(stands=_who(given))
+
+
+_DECIDED = {"accept": _place, "for": _place, "read": _read, "remove": _remove, "next_round": _next_round}
+
+
+def _resume(turn: Turn) -> None:
+    """The cards that came after it follow now, each by the rules."""
+    waiting = turn.state.queue
+    turn.change(queue=())
+    for each in waiting:
+        if turn.state.queue:
+            turn.change(queue=(*turn.state.queue, each))
+        else:
+            follow(turn, each)
+    if not turn.state.queue:
+        turn.settle()
+        if turn.state.spilled:
+            turn.change(spilled=False)
+            lose_place(turn)
+
+
+# The burn
+
+
+def _burn(turn: Turn, given: CardDecide) -> None:
+    """The first card is read, or the burn is over by a person's word."""
+    now = turn.state.burn
+    assert now is not None
+    if given.action == "read" and now.drawn and now.shown is None:
+        card = _card(given)
+        if turn.state.shoe is not None:
+            turn.change(shoe=shoe.read(turn.state.shoe, card)[0])
+        turn.change(burn=replace(now, shown=card))
+        turn.say(CardTurned(to="burn", index=1, card=card))
+        finish_burn(turn)
+    elif given.action == "accept":
+        finish_burn(turn, anyway=True)
+    else:
+        raise Rejected("of the burn say read and its first card, or accept that it is over")
+
+
+def _who(given: CardDecide) -> str:
+    return f"{given.by} ({given.role})"

@@ -1,0 +1,198 @@
+"""Punto y banca, at the full table, mini and midi: one state machine; the rulebook makes the difference.
+
+A coup is a round. A talla begins with ``shoe.start`` and the burn; then bets open (``round.opened``) and close
+(``bets.closed``), four cards come, player, bank, player, bank (``card.dealt``), lie face up by the croupier's word
+(``card.turned``), and the rules say which hand takes a third (``hand.decided``, ``card.expected``) until ``round.result``. A
+round may end as ``round.void`` or ``round.unresolved`` too. The cut card lets the round in hand end; then ``shoe.ended``.
+
+Where to read on: ``punto_banca.readings`` for what the shoe says, ``punto_banca.commands`` and ``punto_banca.decisions`` for
+what a person says, ``punto_banca.turn`` for the moves that both are made of, ``punto_banca.state`` for what is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from controller.commands import (
+    AnyCommand,
+    BetsClose,
+    BetsOpen,
+    CardDecide,
+    CardsTurn,
+    Command,
+    LastRoundsAnnounce,
+    ResultCorrect,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+)
+from controller.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned
+from controller.games import shoe
+from controller.games.baccarat import SIDES
+from controller.games.game import Rejected
+from controller.games.punto_banca import commands, decisions, readings
+from controller.games.punto_banca.settings import PuntoBancaSettings
+from controller.games.punto_banca.state import SHOWN, Entry, State
+from controller.games.punto_banca.turn import Turn
+from controller.games.roles import allow
+from controller.games.session import announce_last_rounds
+from controller.rulebook_punto_banca import PuntoBanca
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    ShoeFault,
+    ShoeReset,
+    ShoeResult,
+)
+
+TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
+    CardDrawn: readings.take_card,
+    CardCut: readings.take_cut,
+    ShoeReset: readings.take_reset,
+    ShoeResult: readings.take_verdict,
+    ShoeFault: readings.take_fault,
+    LinkUp: readings.take_silence,
+    LinkStale: readings.take_silence,
+    LinkLost: readings.take_silence,
+    LinkUnintelligible: readings.take_silence,
+    LinkLate: readings.take_silence,
+    LinkGap: readings.take_silence,
+    SessionOpen: commands.open_session,
+    SessionClose: commands.close_session,
+    ShoeStart: commands.start_shoe,
+    ShoeEnd: commands.end_shoe,
+    BetsOpen: commands.open_bets,
+    BetsClose: commands.close_bets,
+    CardsTurn: commands.turn_cards,
+    CardDecide: decisions.decide,
+    RoundVoid: commands.void,
+    RoundConfirm: commands.confirm,
+    ResultCorrect: commands.correct,
+    LastRoundsAnnounce: announce_last_rounds,
+}
+"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+
+
+class PuntoBancaGame:
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+
+    state_type = State
+    face_down = True
+    """Cards lie face down in this game: what they are is confidential until they are turned."""
+
+    def __init__(self, book: PuntoBanca, settings: PuntoBancaSettings) -> None:
+        if settings.dealt == "face_up" and settings.table not in book.face_up:
+            raise ValueError(f"dealt: at the {settings.table} table the first four cards lie face down: {book.article}")
+        if settings.modality == "half_on_six" and book.commission_six is None:
+            raise ValueError(f"modality: the decree has the commission only: {book.article}")
+        self.book = book
+        self.settings = settings
+
+    def begin(self) -> State:
+        """A table that never played."""
+        return State()
+
+    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
+        """Take one input."""
+        turn = Turn(self.book, self.settings, state)
+        if isinstance(given, Command):
+            allow(given, commands.MAY, self.book.void_by)
+        take = TAKE.get(type(given))
+        if take is not None:
+            take(turn, given)
+        return turn.state, tuple(turn.events)
+
+    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
+        """A card is confidential unless this very step tells it; so is the shoe's verdict on cards that are not all up."""
+        if isinstance(given, CardDrawn | CardDecide):
+            return given.card is not None and given.card not in self._told(state, given)
+        if isinstance(given, ShoeResult):
+            last = state.entry(state.round)
+            return state.hand is not None or last is None or last.kind != "result"
+        return isinstance(given, ShoeFault) and given.fault in readings.OF_A_CARD
+
+    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
+        """The cards that the events of this step tell."""
+        try:
+            _, events = self.step(state, given)
+        except Rejected:
+            return set()
+        kinds = CardDealt | CardTurned | CardRemoved
+        return {each.card for each in events if isinstance(each, kinds)} | {
+            each.shown for each in events if isinstance(each, CardsBurned)
+        }
+
+    def show(self, state: State) -> dict[str, Any]:
+        """What the retained state tells: of the cards, those that lie face up."""
+        hand = state.hand
+        last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
+        six = self.settings.modality == "half_on_six"
+        return {
+            "phase": _phase(state),
+            "session": state.session,
+            "round": state.round,
+            "asks": list(_asks(state)),
+            "expected": state.expected,
+            "hands": {side: [card.card if card.up else None for card in hand.cards(side)] for side in SIDES} if hand else {},
+            "unresolved": [entry.round for entry in state.unresolved()],
+            "last_winner": last.winner or "tie" if last else None,
+            "last_round": hand.last if hand else False,
+            "last_rounds": state.last,
+            "shoe": shoe.show(state.shoe),
+            "commission": list(self.book.commission_six if six and self.book.commission_six else self.book.commission),
+            "seats": self.book.seats.get(self.settings.table),
+            "minimum": state.minimum,
+            "currency": state.currency,
+            "settings": msgspec.to_builtins(self.settings),
+        }
+
+    def history(self, state: State) -> list[dict[str, Any]]:
+        """The latest rounds of the session, oldest first."""
+        return [_line(entry) for entry in state.entries[-SHOWN:]]
+
+
+def _line(entry: Entry) -> dict[str, Any]:
+    line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
+    if entry.kind == "result":
+        points = {hand.who: hand.points for hand in entry.hands}
+        line |= {"winner": entry.winner or "tie", "points": points, "marks": list(entry.marks), "corrected": entry.corrected}
+    if entry.kind == "void":
+        line |= {"reason": entry.reason, "article": entry.article}
+    return line
+
+
+def _asks(state: State) -> tuple[str, ...]:
+    """What the table waits for, a round of its own among it where cards go to no round."""
+    if state.asks:
+        return state.asks
+    if state.hand is not None:
+        return ("round.confirm", "round.void") if state.hand.gap else ()
+    return ("bets.open",) if state.open and state.adrift else ()
+
+
+def _phase(state: State) -> str:
+    """``closed``, ``no_shoe``, ``burning``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``."""
+    if not state.open:
+        return "closed"
+    if state.asks:
+        return "decision"
+    if state.shoe is None:
+        return "no_shoe"
+    if state.burn is not None:
+        return "burning"
+    if state.hand is not None:
+        return "dealing" if state.hand.closed else "bets_open"
+    return "shoe_over" if state.shoe.over else "waiting"

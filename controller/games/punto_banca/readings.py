@@ -1,0 +1,342 @@
+"""What a table of punto y banca makes of its shoe's readings.
+
+A card goes where the order of the law says. One that should not have come, or that the shoe itself places elsewhere, waits
+in the queue with all that follow it until a person decides; what a silence has hidden leaves its round unresolved.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.events import CardDealt, CardsBurned, RoundUnresolved, ShoeCut
+from controller.games import shoe
+from controller.games.baccarat import is_natural
+from controller.games.cards import is_card, pips
+from controller.games.moves import frame_of
+from controller.games.punto_banca.coup import announced, count, is_complete, next_place
+from controller.games.punto_banca.state import QUEUE, Card, Coup, Entry, Waiting
+from controller.games.punto_banca.turn import DECIDE, OUTCOMES, Turn
+from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset, ShoeResult
+
+OF_A_CARD = ("unread", "overdraw", "card_code")
+"""Faults that are about a card: the device may name it."""
+
+
+def take_card(turn: Turn, given: CardDrawn) -> None:
+    """A card left the shoe. It counts, wherever it goes."""
+    state = turn.state
+    trouble = None
+    if state.shoe is not None:
+        counted, trouble = shoe.draw(state.shoe, given.card)
+        turn.change(shoe=counted)
+    waiting = Waiting(given=given, trouble=None if trouble == "card_unread" else trouble)
+    if not state.open:
+        if "card_while_closed" not in state.alerts:
+            turn.irregular("card_out_of_round")
+        turn.raise_alert("card_while_closed", given)
+    elif state.shoe is None:
+        if "shoe_missing" not in state.alerts:
+            turn.irregular("shoe_missing", asks=("shoe.start",))
+        turn.raise_alert("shoe_missing", given)
+    elif given.late:
+        _late(turn, given)
+    elif state.reset:
+        pass  # what is in the shoe is not known
+    elif len(state.queue) >= QUEUE:
+        turn.change(spilled=True)
+    elif state.queue:
+        turn.change(queue=(*state.queue, waiting))
+    else:
+        follow(turn, waiting)
+
+
+def follow(turn: Turn, waiting: Waiting) -> None:
+    """The card goes to the burn or to a hand, or stops the table."""
+    given = waiting.given
+    if turn.state.burn is not None:
+        if given.to in ("player", "banker"):
+            stop(turn, waiting, "card_misplaced", f"burn expected, the shoe says {given.to}")
+        else:
+            burn(turn, waiting)
+        return
+    if turn.state.adrift and not _found(turn, given):
+        return
+    if _hidden(turn, given):
+        return
+    if why := _objection(turn, waiting):
+        stop(turn, waiting, *why)
+        return
+    hand = ready(turn)
+    to = next_place(hand, turn.book.third)
+    assert to is not None
+    turn.place(given, to)
+
+
+def ready(turn: Turn) -> Coup:
+    """The round that takes a card now; at a table without keys it opens with its first card, its bets closed before it."""
+    if turn.state.hand is None:
+        turn.open_bets()
+    hand = turn.state.hand
+    assert hand is not None
+    if not hand.closed and turn.settings.rounds == "shoe":
+        turn.close_bets(unobserved=True)
+        hand = turn.state.hand
+        assert hand is not None
+    return hand
+
+
+def stop(turn: Turn, waiting: Waiting, what: str, detail: str | None = None) -> None:
+    """The card waits for a person."""
+    turn.change(queue=(waiting,))
+    turn.irregular(what, asks=turn.state.asks, detail=detail)
+    turn.expect()
+
+
+def _objection(turn: Turn, waiting: Waiting) -> tuple[str, str | None] | None:
+    """Why this card may not simply go where the next one belongs."""
+    given, hand, now = waiting.given, turn.state.hand, turn.state.shoe
+    if waiting.trouble is not None:
+        return waiting.trouble, None
+    if given.unsure:
+        return "card_unsure", None
+    if now is not None and now.over:
+        return "shoe_over", None
+    by_keys = turn.settings.rounds == "keys"
+    if hand is None:
+        return ("card_out_of_round", None) if by_keys else _misplaced(turn, Coup(round=0), given)
+    if not hand.closed and by_keys:
+        return "card_before_close", None
+    if next_place(hand, turn.book.third) is None:
+        natural = any(is_natural(announced(hand, side)) for side in ("player", "banker"))
+        return "card_after_end" if natural else "card_before_turn", None
+    return _misplaced(turn, hand, given)
+
+
+def _misplaced(turn: Turn, hand: Coup, given: CardDrawn) -> tuple[str, str | None] | None:
+    """What the shoe claims is not where the card belongs; or it came face up though it must lie face down."""
+    to = next_place(hand, turn.book.third)
+    assert to is not None
+    index = len(hand.cards(to)) + 1
+    if given.to not in (None, to) or given.index not in (None, index):
+        said = " ".join(str(each) for each in (given.to, given.index) if each is not None)
+        return "card_misplaced", f"{to} {index} expected, the shoe says {said}"
+    if given.exposed and count(hand) < 4 and turn.settings.dealt == "face_down":
+        return "card_exposed", None
+    return None
+
+
+# The burn
+
+
+def burn(turn: Turn, waiting: Waiting) -> None:
+    """The first card is shown and says how many are burned, unseen."""
+    now, card = turn.state.burn, waiting.given.card
+    assert now is not None
+    if waiting.trouble is not None:
+        turn.irregular(waiting.trouble)
+    if now.drawn == 0:
+        card = card if card is not None and is_card(card) else None
+        turn.change(burn=replace(now, drawn=1, shown=card))
+        turn.say(CardDealt(to="burn", index=1, card=card))
+        if card is None:
+            turn.irregular("card_unread", asks=turn.state.asks, detail="burn 1")
+    else:
+        turn.change(burn=replace(now, drawn=now.drawn + 1))
+    finish_burn(turn)
+
+
+def finish_burn(turn: Turn, *, anyway: bool = False) -> None:
+    """The burn is over when so many cards have come, or when a person says so."""
+    now = turn.state.burn
+    assert now is not None
+    if not anyway and (now.gap or now.shown is None or now.drawn < burn_cards(turn, now.shown)):
+        turn.expect()
+        return
+    if now.shown is not None and not now.gap and now.drawn != (due := burn_cards(turn, now.shown)):
+        turn.irregular("burn", detail=f"{now.drawn} cards came, {due} were due")
+    turn.change(burn=None)
+    turn.say(CardsBurned(count=max(0, now.drawn - 1), shown=now.shown))
+    turn.expect()
+
+
+def burn_cards(turn: Turn, shown: str) -> int:
+    """How many cards leave the shoe before the first round: so many, and the shown one if it is not one of them."""
+    return pips(shown) + (turn.settings.burn_card == "apart")
+
+
+# What a silence hides
+
+
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """The shoe is not heard, or was not: a card may be missing, unless all cards of the round had come and lie face up."""
+    state = turn.state
+    if not isinstance(given, LinkLate | LinkGap):
+        turn.change(silent=not isinstance(given, LinkUp))
+    if state.shoe is not None and not isinstance(given, LinkUp):
+        turn.change(shoe=shoe.lose_count(state.shoe))
+        if state.burn is not None:
+            if not state.burn.gap:
+                turn.irregular("silence", asks=DECIDE, detail="burn")
+            turn.change(burn=replace(state.burn, gap=True))
+        lose_place(turn)
+    turn.expect()
+
+
+def lose_place(turn: Turn) -> None:
+    """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
+    state, hand = turn.state, turn.state.hand
+    by_shoe = turn.settings.rounds == "shoe"
+    if hand is not None and (hand.closed or count(hand) or by_shoe) and not is_complete(hand, turn.book.third):
+        turn.change_hand(gap=True, before_gap=hand.before_gap if hand.gap else count(hand))
+    elif hand is None and by_shoe:
+        turn.change(adrift=True, unseen=state.unseen or not state.adrift)
+
+
+def _found(turn: Turn, given: CardDrawn) -> bool:
+    """At a table without keys: whether the shoe itself says that this is the first card of a round."""
+    if turn.settings.rounds == "shoe" and (given.to, given.index) == ("player", 1):
+        turn.change(adrift=False, unseen=False)
+        return True
+    if turn.state.unseen:
+        lost(turn)
+    return False
+
+
+def lost(turn: Turn, cards: tuple[Card, ...] = ()) -> None:
+    """A round that nobody saw begin: it is counted, and its result is for a person to say."""
+    number = turn.state.round + 1
+    turn.change(round=number, adrift=True, unseen=False)
+    turn.record(Entry(round=number, kind="unresolved", cards=cards))
+    turn.say(RoundUnresolved(round=number, why="silence", candidate=None))
+
+
+def _hidden(turn: Turn, given: CardDrawn) -> bool:
+    """Whether a silence may have hidden a card before this one. Where the shoe counts the places itself, it cannot."""
+    hand = turn.state.hand
+    if hand is None or not hand.gap:
+        return False
+    to = next_place(hand, turn.book.third)
+    if to is not None and (given.to, given.index) == (to, len(hand.cards(to)) + 1):
+        turn.change_hand(gap=False)
+        return False
+    turn.unresolved(hand, "silence")
+    turn.expect()
+    return True
+
+
+def _late(turn: Turn, given: CardDrawn) -> None:
+    """A card known only after a silence. It is never acted upon: it is kept for the person who decides about its round."""
+    state = turn.state
+    assert state.shoe is not None
+    turn.change(shoe=shoe.lose_count(state.shoe))
+    card = Card(card=given.card, frame=frame_of(given))
+    hand, last = state.hand, state.entries[-1] if state.entries else None
+    if state.burn is not None:
+        turn.change(burn=replace(state.burn, gap=True))
+    elif hand is not None:
+        turn.unresolved(hand, "silence", (card,))
+        turn.change(adrift=True)
+    elif state.adrift and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
+        turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))
+    elif turn.settings.rounds == "shoe":
+        lost(turn, (card,))
+    elif not state.adrift:
+        turn.change(adrift=True)
+        turn.irregular("card_out_of_round", detail="known only after a silence")
+    turn.expect()
+
+
+# What else the shoe says
+
+
+def take_cut(turn: Turn, _given: CardCut) -> None:
+    """The cut card: the round in hand is the last; with none in hand the talla is over."""
+    state = turn.state
+    if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
+        return
+    now = shoe.cut(state.shoe)
+    turn.change(shoe=now)
+    hand = state.hand
+    plays = hand is not None and (count(hand) > 0 or turn.settings.cut_first == "play")
+    call = turn.book.announcements.get("cut")
+    turn.say(ShoeCut(round=hand.round if hand else 0, drawn=now.drawn, left=now.left, rounds_left=int(plays), announcement=call))
+    if shoe.cut_misplaced(turn.book.shoe, now):
+        turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+    if hand is None:
+        turn.close_talla()
+    elif plays:
+        turn.change_hand(last=True)
+    else:
+        turn.change(shoe=replace(now, over=True))
+        turn.irregular("shoe_over", asks=("round.void",))
+        turn.say(shoe.ended(now, "cut"))
+    turn.expect()
+
+
+def take_reset(turn: Turn, _given: ShoeReset) -> None:
+    """The shoe started afresh. What is in it now only a person knows: new cards, or the same."""
+    state = turn.state
+    if state.shoe is None or state.reset or not (state.shoe.drawn or state.hand):
+        return
+    if state.hand is not None:
+        turn.unresolved(state.hand, "undecided")
+    now = turn.state.shoe
+    assert now is not None
+    turn.change(shoe=shoe.lose_count(now), reset=not now.over, adrift=False)
+    if not now.over:
+        turn.irregular("shoe_reset", asks=turn.state.asks)
+    turn.expect()
+
+
+def take_verdict(turn: Turn, given: ShoeResult) -> None:
+    """The shoe's own verdict: a second witness, never the result."""
+    hand = turn.state.hand
+    if not turn.state.open or given.late:
+        return
+    if hand is None and turn.state.unseen:
+        lost(turn)
+        turn.change(adrift=False)
+    elif hand is None:
+        _compare(turn, given)
+        turn.change(adrift=False)
+    elif count(hand) < 4 or (given.forced and given.winner is None):
+        turn.irregular("witnesses_disagree", asks=OUTCOMES, detail="the shoe has ended the round, its cards have not all come")
+        turn.change_hand(verdict=given)
+        turn.unresolved(turn.state.hand or hand, "witnesses_disagree")
+        turn.expect()
+    else:
+        turn.change_hand(verdict=given)
+        turn.settle()
+
+
+def _compare(turn: Turn, given: ShoeResult) -> None:
+    """The verdict on the round whose result was just published."""
+    last = turn.state.entry(turn.state.round)
+    if last is None or last.kind != "result" or last.compared or not last.hands:
+        return
+    turn.state = turn.state.with_entry(replace(last, compared=True))
+    if turn.disagrees(given, last):
+        frame = frame_of(given)
+        frames = (*last.frames, frame) if frame else last.frames
+        cards = tuple(Card(card=card, up=True) for card in in_order(last))
+        turn.irregular("witnesses_disagree", asks=OUTCOMES, detail=f"the shoe says {given.winner}", frames=frames)
+        turn.record(Entry(round=last.round, kind="unresolved", cards=cards, frames=frames))
+        candidate = last.winner or "tie"
+        turn.say(RoundUnresolved(round=last.round, why="witnesses_disagree", candidate=candidate, frames=frames))
+
+
+def in_order(entry: Entry) -> tuple[str, ...]:
+    """The cards of a result in the order in which they came."""
+    player, banker = (hand.cards for hand in entry.hands)
+    return (player[0], banker[0], player[1], banker[1], *player[2:], *banker[2:])
+
+
+def take_fault(turn: Turn, given: ShoeFault) -> None:
+    """The shoe complains, or does so no longer. What it says of a card is not told."""
+    alert = f"shoe_{given.fault}"
+    if not given.active:
+        turn.clear_alert(alert)
+        return
+    if given.fault == "overdraw":
+        turn.irregular("overdraw")
+    turn.raise_alert(alert, given, None if given.fault in OF_A_CARD else given.detail)

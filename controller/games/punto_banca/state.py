@@ -1,0 +1,153 @@
+"""What a table of punto y banca remembers. Everything is here; cards that lie face down too, so the state is never shown."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from controller.events import Frame, Hand
+from controller.games.baccarat import ORDER, SIDES, Side
+from controller.games.moves import Remembered
+from controller.games.shoe import Past, Shoe
+from devices.readings import CardDrawn, ShoeResult
+
+REMEMBERED = 100
+"""Rounds whose outcome is remembered: more than a talla of six decks has."""
+QUEUE = 12
+"""Cards that wait for a person at most: two coups. What comes after them is counted, and not followed."""
+SHOWN = 20
+"""Rounds that the retained history shows."""
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A card on the table. ``card`` is None where it was not read and nobody has said what it is."""
+
+    card: str | None = None
+    up: bool = False
+    frame: Frame | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether everybody at the table knows it."""
+        return self.up and self.card is not None
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A card that waits for a person's decision, and what the shoe's count says against it."""
+
+    given: CardDrawn
+    trouble: str | None = None
+
+
+class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in hand.
+
+    ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may have hidden a card;
+    ``before_gap``: cards that had come before it. If they turn out to be all of them, nothing was hidden.
+    ``verdict``: what the shoe says of it. ``stands``: who decided about a card of it. ``last``: the cut card has come.
+    """
+
+    round: int
+    closed: bool = False
+    player: tuple[Card, ...] = ()
+    banker: tuple[Card, ...] = ()
+    told: tuple[Side, ...] = ()
+    gap: bool = False
+    before_gap: int = 0
+    verdict: ShoeResult | None = None
+    stands: str | None = None
+    last: bool = False
+
+    def cards(self, side: Side) -> tuple[Card, ...]:
+        """The cards of one hand."""
+        return self.player if side == "player" else self.banker
+
+    @property
+    def dealt(self) -> tuple[tuple[Side, Card], ...]:
+        """All cards of the round, in the order in which they came."""
+        first = [
+            (side, self.cards(side)[index])
+            for index, side in ((n // 2, side) for n, side in enumerate(ORDER))
+            if len(self.cards(side)) > index
+        ]
+        third = [(side, self.cards(side)[2]) for side in SIDES if len(self.cards(side)) > 2]
+        return (*first, *third)
+
+
+class Burn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The burn before the first round. ``shown`` is None before the first card, or while nobody has read it."""
+
+    drawn: int = 0
+    shown: str | None = None
+    gap: bool = False
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a person may confirm it."""
+
+    round: int
+    kind: Literal["result", "void", "unresolved"]
+    winner: Side | None = None
+    hands: tuple[Hand, ...] = ()
+    marks: tuple[str, ...] = ()
+    cards: tuple[Card, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    compared: bool = False
+    corrected: bool = False
+    reason: str | None = None
+    article: str | None = None
+
+
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+    """A table of punto y banca between two inputs.
+
+    ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards that wait for a decision,
+    ``carried``: cards decided to be the first of the next round; ``spilled``: more came than can wait. ``silent``: the
+    device is not heard now. ``adrift``: cards go to no round until a person opens one, or the shoe says where it is;
+    ``unseen``: one may have begun in a silence, at a table without keys. ``reset``: the shoe started afresh, and a person
+    has not said what is in it. ``expected``: what was last said of the next card. ``last``: announced last hands that are
+    left, from round ``last_since`` on.
+    """
+
+    past: Past = ()
+    shoe: Shoe | None = None
+    burn: Burn | None = None
+    hand: Coup | None = None
+    queue: tuple[Waiting, ...] = ()
+    carried: tuple[Waiting, ...] = ()
+    spilled: bool = False
+    silent: bool = False
+    adrift: bool = False
+    unseen: bool = False
+    reset: bool = False
+    expected: str | None = None
+    last: int | None = None
+    last_since: int = 0
+    entries: tuple[Entry, ...] = ()
+
+    def entry(self, number: int) -> Entry | None:
+        """The outcome of a round of this session, if it is remembered."""
+        return next((entry for entry in self.entries if entry.round == number), None)
+
+    def with_entry(self, entry: Entry) -> State:
+        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
+        others = (each for each in self.entries if each.round != entry.round)
+        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
+        return msgspec.structs.replace(self, entries=entries[-REMEMBERED:])
+
+    def unresolved(self) -> list[Entry]:
+        """The rounds whose result a person may still give."""
+        return [entry for entry in self.entries if entry.kind == "unresolved"]
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The commands one of which the table waits for."""
+        unread = self.hand is not None and any(card.card is None for card in (*self.hand.player, *self.hand.banker))
+        if self.reset:
+            return ("shoe.start", "card.decide")
+        if self.queue or unread:
+            return ("card.decide", "round.void") if self.hand else ("card.decide",)
+        if self.burn is not None and (self.burn.gap or (self.burn.drawn and self.burn.shown is None)):
+            return ("card.decide",)
+        return ()

@@ -1,0 +1,262 @@
+"""One step of a table of punto y banca: the moves that readings and commands are made of.
+
+Each move changes the state and says its event in one go, so that the two cannot part. A card is told only once it lies up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from controller.commands import Command, VoidReason
+from controller.events import (
+    BetsClosed,
+    CardDealt,
+    CardExpected,
+    CardTurned,
+    Frame,
+    HandDecided,
+    Irregularity,
+    LastRounds,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
+from controller.games import shoe
+from controller.games.baccarat import SIDES, Side, is_natural, next_card, points
+from controller.games.moves import Moves, frame_of
+from controller.games.punto_banca.coup import all_known, announced, count, hands_of, is_complete, marks_of, next_place, winner_of
+from controller.games.punto_banca.settings import PuntoBancaSettings
+from controller.games.punto_banca.state import Card, Coup, Entry, State
+from controller.law import Law
+from controller.rulebook_punto_banca import PuntoBanca
+from devices.readings import CardDrawn, ShoeResult
+
+DECIDE = ("card.decide",)
+OUTCOMES = ("round.confirm", "round.void")
+
+Why = Literal["silence", "witnesses_disagree", "undecided"]
+
+
+class Turn(Moves[PuntoBanca, PuntoBancaSettings, State]):
+    """One step of a table of punto y banca."""
+
+    @property
+    def number(self) -> int:
+        """The round in hand; 0 without one."""
+        return self.state.hand.round if self.state.hand else 0
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        assert self.state.hand is not None
+        self.change(hand=replace(self.state.hand, **fields))
+
+    # The course of a round
+
+    def open_bets(self, by: str | None = None) -> None:
+        """Bets are open for the next round."""
+        number = self.state.round + 1
+        self.change(round=number, hand=Coup(round=number), adrift=False, unseen=False)
+        self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
+
+    def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
+        """No more bets; the cards may come. A silence of the device that has not ended may hide one of them from now on."""
+        hand = self.state.hand
+        assert hand is not None
+        self.change_hand(closed=True, gap=self.state.silent or (hand.gap and count(hand) > 0))
+        call = self.book.announcements.get("bets_closed")
+        self.say(BetsClosed(round=hand.round, by=by, unobserved=unobserved, announcement=call))
+
+    def place(self, given: CardDrawn, to: Side) -> None:
+        """The card goes to a hand."""
+        hand = self.state.hand
+        assert hand is not None
+        third = count(hand) >= 4
+        how = self.settings.third_card if third else self.settings.dealt
+        when_complete = self.settings.turn == "when_complete"
+        card = Card(card=given.card, up=how == "face_up" or given.exposed or (third and when_complete), frame=frame_of(given))
+        self.change_hand(**{to: (*hand.cards(to), card)})
+        index = len(hand.cards(to)) + 1
+        self.say(CardDealt(round=hand.round, to=to, index=index, card=card.card if card.up else None))
+        if card.card is None:
+            self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")
+        hand = self.state.hand
+        if hand is not None and when_complete and count(hand) == 4:
+            self.turn_cards(SIDES)
+        self.settle()
+
+    def turn_cards(self, sides: tuple[Side, ...]) -> None:
+        """The cards of these hands lie face up now."""
+        for side in sides:
+            hand = self.state.hand
+            assert hand is not None
+            for index, card in enumerate(hand.cards(side), 1):
+                if not card.up and card.card is not None:
+                    self.say(CardTurned(round=hand.round, to=side, index=index, card=card.card))
+            self.change_hand(**{side: tuple(replace(card, up=True) for card in hand.cards(side))})
+
+    def settle(self) -> None:
+        """Say what the rules make of the cards that lie face up: what a hand does, the result, where the next card belongs."""
+        hand = self.state.hand
+        if hand is not None and count(hand) >= 4 and all_known(hand):
+            if hand.gap and hand.before_gap == count(hand) and is_complete(hand, self.book.third):
+                self.change_hand(gap=False)
+            self._decide(hand)
+            self._conclude()
+        self.expect()
+
+    def expect(self) -> None:
+        """Say where the next card belongs, when it is not what was said last."""
+        state, to = self.state, None
+        if state.open and state.burn is not None and not state.asks:
+            to = "burn"
+        elif state.hand is not None and state.hand.closed and not (state.queue or state.reset):
+            to = next_place(state.hand, self.book.third)
+        if to != state.expected:
+            self.change(expected=to)
+            self.say(CardExpected(round=state.hand.round if state.hand else 0, to=to))
+
+    def _decide(self, hand: Coup) -> None:
+        """What the rules leave no choice about, once for each hand."""
+        cards = {side: announced(hand, side) for side in SIDES}
+        if any(is_natural(own) for own in cards.values()):
+            for side in SIDES:
+                if is_natural(cards[side]):
+                    self._decided(hand, side, "natural")
+            return
+        to = next_card(self.book.third, cards["player"], cards["banker"])
+        if len(cards["player"]) == 2:
+            self._decided(hand, "player", "draw" if to == "player" else "stand")
+        if to != "player" and len(cards["banker"]) == 2:
+            self._decided(hand, "banker", "draw" if to == "banker" else "stand")
+
+    def _decided(self, hand: Coup, side: Side, decision: Literal["draw", "stand", "natural"]) -> None:
+        now = self.state.hand
+        if now is None or side in now.told:
+            return
+        self.change_hand(told=(*now.told, side))
+        call = {"draw": f"{side}_draws", "stand": f"{side}_stands"}.get(decision, "")
+        words = self.book.announcements.get(call)
+        total = points(announced(hand, side))
+        filled = {language: _filled(text, total) for language, text in words.items()} if words else None
+        self.say(HandDecided(round=hand.round, who=side, decision=decision, announcement=filled))
+
+    # Its outcome: a result, null, or unresolved
+
+    def _conclude(self) -> None:
+        """All cards lie face up: the result, unless a card is still to come, a person must speak, or the witnesses differ."""
+        hand = self.state.hand
+        assert hand is not None
+        complete = is_complete(hand, self.book.third)
+        if hand.verdict is not None and (not complete or self.disagrees(hand.verdict, hand)):
+            detail = f"the shoe says {hand.verdict.winner or 'nothing'}"
+            self.irregular("witnesses_disagree", asks=OUTCOMES, detail=detail if complete else f"{detail}, a card is missing")
+            self.unresolved(hand, "witnesses_disagree")
+        elif complete and hand.gap:
+            self.unresolved(hand, "silence")
+        elif complete and not self.state.queue and (hand.verdict is not None or self.settings.witness == "compared"):
+            self.result(hand.round, announced(hand, "player"), announced(hand, "banker"), frames_of(hand), hand.stands)
+
+    def disagrees(self, verdict: ShoeResult, hand: Coup | Entry) -> bool:
+        """Whether the shoe's verdict is not ours, as far as it says something."""
+        if isinstance(hand, Coup):
+            player, banker = announced(hand, "player"), announced(hand, "banker")
+            ours, marks = winner_of(player, banker), marks_of(player, banker, self.settings)
+        else:
+            ours, marks = hand.winner or "tie", hand.marks
+        pairs = {mark.removeprefix("pair_") for mark in marks if mark.startswith("pair_")}
+        return verdict.winner not in (None, ours) or (bool(verdict.pairs) and {*verdict.pairs} != pairs)
+
+    def result(
+        self,
+        number: int,
+        player: tuple[str, ...],
+        banker: tuple[str, ...],
+        frames: tuple[Frame, ...],
+        confirmed_by: str | None = None,
+        winner: str | None = None,
+    ) -> None:
+        """The round has its result: by its cards, or by the word of a person where these are not all known."""
+        whole = winner is None or (bool(player) and winner_of(player, banker) == winner)
+        winner = winner or winner_of(player, banker)
+        hands = hands_of(player, banker) if whole else ()
+        marks = marks_of(player, banker, self.settings) if whole else (("tie",) if winner == "tie" else ())
+        side = next((side for side in SIDES if side == winner), None)
+        was = self.state.hand
+        compared = was is not None and was.round == number and was.verdict is not None
+        self.record(Entry(round=number, kind="result", winner=side, hands=hands, marks=marks, frames=frames, compared=compared))
+        self.say(RoundResult(round=number, hands=hands, winner=side, marks=marks, frames=frames, confirmed_by=confirmed_by))
+        if self.state.last and number >= self.state.last_since:
+            self.change(last=self.state.last - 1)
+            self.say(LastRounds(round=number, purpose="close", left=self.state.last or 0))
+        self.close_talla()
+
+    def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command) -> None:
+        """The round is null, by a person's word."""
+        self.record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
+        self.say(
+            RoundVoid(
+                round=of.round,
+                reason=reason,
+                law=law.rule,
+                article=law.article,
+                last_number=None,
+                by=by.by,
+                role=by.role,
+                announcement=self.book.announcements.get("void"),
+            )
+        )
+        self.close_talla()
+
+    def unresolved(self, hand: Coup, why: Why, late: tuple[Card, ...] = ()) -> None:
+        """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""
+        whole = count(hand) >= 4 and is_complete(hand, self.book.third)
+        cards = tuple(card for _, card in hand.dealt) + late
+        frames = frames_of(hand)
+        self.record(Entry(round=hand.round, kind="unresolved", cards=cards, frames=frames))
+        self.change(adrift=not whole and hand.verdict is None)
+        candidate = winner_of(announced(hand, "player"), announced(hand, "banker")) if whole else None
+        self.say(RoundUnresolved(round=hand.round, why=why, candidate=candidate, frames=frames))
+        self.close_talla()
+
+    def record(self, entry: Entry) -> None:
+        """Keep an outcome; the round in hand, if it is that one, is over."""
+        hand = self.state.hand
+        self.state = self.state.with_entry(entry)
+        if hand is not None and hand.round == entry.round:
+            dropped, spilled = bool(self.state.queue), self.state.spilled
+            lost = dropped and spilled and self.settings.rounds == "shoe"
+            self.change(hand=None, queue=(), spilled=spilled and not dropped, adrift=self.state.adrift or lost)
+
+    def close_talla(self) -> None:
+        """After the cut card, and no round in hand: the talla is over."""
+        now = self.state.shoe
+        if self.state.hand is None and now is not None and now.cut_at is not None and not now.over:
+            self.change(shoe=replace(now, over=True))
+            self.say(shoe.ended(now, "cut"))
+
+    # What is not as it should be
+
+    def irregular(
+        self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None, frames: tuple[Frame, ...] = ()
+    ) -> None:
+        """Say what the decree does not allow or does not foresee, and where it stands. Never with a card that is not up."""
+        law = self.book.laws[what]
+        self.say(
+            Irregularity(round=self.number, what=what, law=law.rule, article=law.article, detail=detail, asks=asks, frames=frames)
+        )
+
+
+def _filled(call: str, total: int) -> str:
+    """The call with the points where the decree has dots."""
+    before, dots, after = call.partition("...")
+    return f"{before}{' ' if before[-1:].isalpha() else ''}{total}{after}" if dots else call
+
+
+def frames_of(hand: Coup) -> tuple[Frame, ...]:
+    """The evidence of the cards that lie face up, and of the shoe's verdict once all do; oldest first."""
+    up = [card.frame for _, card in hand.dealt if card.known and card.frame is not None]
+    verdict = frame_of(hand.verdict) if hand.verdict is not None and all_known(hand) else None
+    return (*up, verdict) if verdict else tuple(up)

@@ -1,0 +1,1 @@
+"""Roulette, French and American."""

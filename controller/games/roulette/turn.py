@@ -1,0 +1,65 @@
+"""One step of a roulette table: what it has besides the moves of every wheel."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+from msgspec.structs import asdict
+
+from controller.commands import Command, VoidReason
+from controller.games.roulette.chances import chances
+from controller.games.roulette.settings import BREACHES, RouletteSettings
+from controller.games.roulette.state import Entry, Hand, State
+from controller.games.wheels.turn import WheelTurn
+from controller.rulebook import Law, Roulette
+from devices.readings import LinkGap, LinkLate, Number, Reading, WheelNumber, WheelPhase
+
+
+class Turn(WheelTurn):
+    """One step of a roulette table."""
+
+    book: Roulette
+    settings: RouletteSettings
+    state: State
+    opening = ("bets_open",)
+    breaches = BREACHES
+    put_back = True
+
+    def has(self, number: Number | None) -> TypeGuard[Number]:
+        """Whether the wheel has this number. No decree has a double zero."""
+        return isinstance(number, int) and 0 <= number < self.book.pockets
+
+    def numbers(self) -> str:
+        """The numbers of the wheel, in words."""
+        return f"0 to {self.book.pockets - 1}"
+
+    def tells(self, number: Number) -> dict[str, Any]:
+        """Its colour and the other chances."""
+        return asdict(chances(int(number), self.book))
+
+    def tells_of_round(self, number: int, cell: int | None) -> dict[str, Any]:  # noqa: ARG002 - a pocket is its number
+        """The zeros running up to this round."""
+        return {"zeros": self.state.tally(upto=number).zeros}
+
+    def concerns(self, fault: str, hand: Hand) -> bool:
+        """A launch that failed has launched nothing."""
+        return fault == "failed_launch" or hand.launched
+
+    def silence(self, given: Reading) -> None:
+        """What the wheel did is unknown, and so is how its rotor turned last.
+
+        After a short silence, the lines of which came late, the wheel's own counter may still show that it missed no spin.
+        """
+        super().silence(given)
+        short = isinstance(given, LinkGap | LinkLate | WheelPhase | WheelNumber)
+        self.change(heard=False, rotor=self.state.rotor if short else None)
+
+    def forgets(self) -> dict[str, Any]:
+        """The rotor may turn either way at the first launch of a session."""
+        return {"rotor": None}
+
+    def void(self, of: Hand | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The spin is null, and the ball goes back into the last valid number before it is launched again."""
+        if isinstance(of, Hand) and of.launched and self.settings.rotor_after_void == "ignored":
+            self.change(rotor=self.state.rotor_before)
+        super().void(of, reason, law, by)

@@ -1,0 +1,86 @@
+"""What commands stand on at every table: an open session, its last hands, and the round that a decision is about."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+from controller.commands import LastRoundsAnnounce
+from controller.events import LastRounds
+from controller.games.game import Rejected
+
+
+class Numbered(Protocol):
+    """A round, by its number."""
+
+    @property
+    def round(self) -> int:
+        """It counts from 1 in a session."""
+        ...
+
+
+class Decided(Numbered, Protocol):
+    """The outcome of a round."""
+
+    @property
+    def kind(self) -> str:
+        """``result``, ``void`` or ``unresolved``."""
+        ...
+
+
+Round = TypeVar("Round", bound=Numbered)
+Entry = TypeVar("Entry", bound=Decided)
+E_co = TypeVar("E_co", bound=Decided, covariant=True)
+
+
+class Outcomes(Protocol[E_co]):
+    """A table's state, as far as it remembers outcomes."""
+
+    def unresolved(self) -> list[Any]:
+        """The rounds whose result a person may still give."""
+        ...
+
+    def entry(self, number: int) -> E_co | None:
+        """The outcome of a round of this session, if it is remembered."""
+        ...
+
+
+def session(turn: Any) -> None:
+    """Reject what needs an open session."""
+    if not turn.state.open:
+        raise Rejected("no session is open")
+
+
+def announce_last_rounds(turn: Any, given: LastRoundsAnnounce) -> None:
+    """The last hands before closing; the round in hand is one of them. ``book.last_rounds``: how many, where the decree says."""
+    session(turn)
+    state, left = turn.state, turn.book.last_rounds
+    if left is None:
+        raise Rejected("the decree has no announcement of the last hands for this game")
+    if state.last is not None:
+        raise Rejected("the last hands are announced already")
+    turn.change(last=left, last_since=turn.number or state.round + 1)
+    turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=turn.book.announcements.get("last_rounds")))
+
+
+def undecided(state: Outcomes[Entry], hand: Round | None, number: int | None, *, first: bool = True) -> Round | Entry:
+    """The round that a decision is about: the one in hand, else the one unresolved round, else it must be named.
+
+    ``first``: whether the round in hand is meant where others wait too.
+    """
+    waiting: list[Entry] = state.unresolved()
+    if number is None:
+        if hand is not None and (first or not waiting):
+            return hand
+        if len(waiting) == 1:
+            return waiting[0]
+        if not waiting:
+            raise Rejected("no round is in hand, and none waits for a decision")
+        raise Rejected(f"say which round: {', '.join(str(entry.round) for entry in waiting)} are unresolved")
+    if hand is not None and hand.round == number:
+        return hand
+    entry = state.entry(number)
+    if entry is None:
+        raise Rejected(f"round {number} is not among the rounds remembered of this session")
+    if entry.kind != "unresolved":
+        raise Rejected(f"round {number} {'has its result' if entry.kind == 'result' else 'is null already'}")
+    return entry

@@ -1,0 +1,1 @@
+"""Trente et quarante."""

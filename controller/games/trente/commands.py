@@ -1,0 +1,304 @@
+"""What a table of trente et quarante makes of a person's commands. One that cannot be followed is rejected, with the reason."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from controller.commands import (
+    BetsClose,
+    BetsOpen,
+    CardDecide,
+    Command,
+    LastRoundsAnnounce,
+    ResultCorrect,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+)
+from controller.events import CardDealt, CardRemoved, ResultCorrected, SessionClosed
+from controller.games import shoe, talla
+from controller.games.cards import is_card
+from controller.games.game import Rejected
+from controller.games.moves import frame_of
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import session, undecided
+from controller.games.trente.readings import cut, follow_all, lose_place, ready
+from controller.games.trente.rows import ROWS, is_coup, next_row, rows, winner
+from controller.games.trente.state import Card, Coup, Waiting
+from controller.games.trente.turn import Turn
+
+MAY: dict[type[Command], tuple[Role, ...]] = {
+    SessionOpen: IN_CHARGE,
+    SessionClose: IN_CHARGE,
+    ShoeStart: AT_THE_TABLE,
+    ShoeEnd: AT_THE_TABLE,
+    BetsOpen: AT_THE_TABLE,
+    BetsClose: AT_THE_TABLE,
+    CardDecide: IN_CHARGE,
+    RoundConfirm: IN_CHARGE,
+    ResultCorrect: IN_CHARGE,
+    LastRoundsAnnounce: AT_THE_TABLE,
+}
+"""Which roles may say what. Who may call a round null is in the rulebook."""
+
+
+# Sessions
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens, without a shoe."""
+    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
+    turn.clear_alert("card_while_closed")
+
+
+def close_session(turn: Turn, given: SessionClose) -> None:
+    """The table closes. A round whose bets are closed is left unresolved, and the talla is over."""
+    session(turn)
+    hand = turn.state.hand
+    if hand is not None and hand.closed:
+        turn.unresolved(hand, "undecided")
+    turn.change(hand=None)
+    _end_talla(turn)
+    turn.clear_alert("shoe_missing")
+    turn.change(open=False)
+    turn.expect()
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+# The shoe
+
+
+def start_shoe(turn: Turn, given: ShoeStart) -> None:
+    """Cards are in the shoe: a talla begins."""
+    session(turn)
+    _no_round(turn)
+    law = turn.book.laws["shoe_unnumbered"]
+    if not given.shoe.strip():
+        raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
+    _end_talla(turn)
+    talla.begin(turn, given, tail=0, adrift=False, unseen=False, reset=False)
+    turn.expect()
+
+
+def end_shoe(turn: Turn, given: ShoeEnd) -> None:
+    """The cards leave the shoe. After the cut card the last ones were counted: on the table, or by a person."""
+    session(turn)
+    _no_round(turn)
+    if turn.state.shoe is None:
+        raise Rejected("no shoe is at the table")
+    _end_talla(turn, given.left)
+
+
+def _end_talla(turn: Turn, left: int | None = None) -> None:
+    now, behind = turn.state.shoe, turn.book.shoe.behind
+    if now is None:
+        return
+    if now.cut_at is not None and (turn.state.tail or left is not None):
+        if (counted := turn.state.tail + (left or 0)) != behind:
+            turn.irregular("last_five", detail=f"{counted} cards, {behind} are behind the cut card")
+    elif shoe.miscounted(now, left):
+        turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
+    why: Literal["cut", "reset", "person"] = "cut" if now.cut_at is not None else "reset" if turn.state.reset else "person"
+    turn.say(shoe.ended(now, why, left))
+    turn.change(shoe=None, tail=0, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
+    turn.expect()
+
+
+# Bets
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """Bets open for a new round."""
+    session(turn)
+    _no_round(turn)
+    state, law = turn.state, turn.book.laws["shoe_over"]
+    if state.shoe is None:
+        raise Rejected("no shoe is at the table: say shoe.start")
+    if state.reset:
+        raise Rejected("the shoe started afresh: say shoe.start, or card.decide that the same cards are in it")
+    if state.queue:
+        raise Rejected("a card waits for card.decide")
+    if state.shoe.over:
+        raise Rejected(f"the cut card has come, no further round: {law.rule}, {law.article}")
+    turn.open_bets(given.by)
+    turn.expect()
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets; cards that were left for this round are its first."""
+    session(turn)
+    if turn.state.hand is None or turn.state.hand.closed:
+        raise Rejected("no bets are open")
+    turn.close_bets(given.by)
+    carried = turn.state.carried
+    turn.change(carried=())
+    follow_all(turn, carried)
+    turn.expect()
+
+
+# Decisions
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """The round is null by the word of the person in charge; for the cut card too, where the shoe does not see it."""
+    of, now = undecided(turn.state, turn.state.hand, given.round), turn.state.shoe
+    law = turn.book.void.get(given.reason)
+    if law is None:
+        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    if given.reason == "cut_card" and isinstance(of, Coup):
+        if now is None or now.continuous:
+            raise Rejected("no cut card is in this shoe")
+        cut(turn, given)
+    else:
+        turn.void(of, given.reason, law, given)
+    turn.expect()
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
+    hand = turn.state.hand
+    of = undecided(turn.state, hand, given.round, first=hand is not None and hand.gap)
+    if given.winner not in (None, *ROWS, "tie"):
+        raise Rejected(f"{given.winner!r} cannot win: it is black, red or tie")
+    if isinstance(of, Coup) and (turn.state.queue or of.unread):
+        raise Rejected("a card waits for card.decide")
+    if isinstance(of, Coup) and not of.gap:
+        raise Rejected(f"round {of.round} waits for no decision")
+    known = tuple(each.card for each in of.cards if each.card is not None)
+    whole = len(known) == len(of.cards) and all(map(is_card, known)) and is_coup(known)
+    if not whole and given.winner is None:
+        raise Rejected(f"the cards of round {of.round} are not all known: say the winner")
+    by_cards = whole and given.winner in (None, winner(known) or "tie")
+    turn.result(of.round, of.cards, f"{given.by} ({given.role})", None if by_cards else given.winner)
+    if isinstance(of, Coup):
+        turn.change(adrift=True)  # its last cards may still come
+    turn.expect()
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:
+    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+    entry = turn.state.entry(given.round)
+    if entry is None:
+        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
+    if entry.kind != "result":
+        raise Rejected(f"round {given.round} has no result to correct")
+    was = entry.winner or "tie"
+    if given.winner not in (*ROWS, "tie"):
+        raise Rejected("say the winner: black, red or tie")
+    if given.winner == was:
+        raise Rejected(f"the winner of round {given.round} is {was} already")
+    row = next((row for row in ROWS if row == given.winner), None)
+    marks = ("tie",) if row is None else ()
+    turn.state = turn.state.with_entry(replace(entry, winner=row, hands=(), marks=marks, corrected=True))
+    turn.say(
+        ResultCorrected(round=entry.round, replaces=None, replaces_boot=None, winner=row, was=was, by=given.by, role=given.role)
+    )
+
+
+def decide(turn: Turn, given: CardDecide) -> None:
+    """A person decides about what waits: what is in the shoe, a card not read, the card that waits."""
+    state, hand = turn.state, turn.state.hand
+    if state.reset:
+        if given.action != "accept":
+            raise Rejected("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
+        turn.change(reset=False)
+    elif hand is not None and hand.unread:
+        turn.change(queue=())
+        _unread(turn, given, hand)
+        turn.settle()
+        follow_all(turn, state.queue)
+    elif state.queue:
+        turn.change(queue=())
+        _waiting(turn, given, state.queue[0])
+        follow_all(turn, state.queue[1:])
+    else:
+        raise Rejected("no card waits for a decision")
+    if turn.state.spilled and not turn.state.queue:
+        turn.change(spilled=False)
+        lose_place(turn)
+    turn.expect()
+
+
+def _unread(turn: Turn, given: CardDecide, hand: Coup) -> None:
+    """The first card of the round that was not read: it is this one, or it leaves the game."""
+    index = next(place for place, each in enumerate(hand.cards) if each.card is None)
+    before, after = hand.cards[:index], hand.cards[index + 1 :]
+    stands = _who(given)
+    if given.action == "remove":
+        turn.change_hand(cards=before + after, stands=stands)
+        turn.say(CardRemoved(round=hand.round, why="card_unread", card=None))
+        return
+    if given.action != "read":
+        raise Rejected("a card was not read: say read and the card, or remove, or round.void")
+    card = _card(given)
+    assert turn.state.shoe is not None
+    counted, trouble = shoe.read(turn.state.shoe, card)
+    known = tuple(each.card for each in before if each.card is not None)
+    to = next_row(known)
+    assert to is not None
+    black, red = rows(known)
+    turn.change(shoe=counted)
+    turn.change_hand(cards=(*before, replace(hand.cards[index], card=card), *after), stands=stands)
+    turn.say(CardDealt(round=hand.round, to=to, index=len(black if to == "black" else red) + 1, card=card))
+    if trouble is not None:
+        turn.irregular(trouble)
+
+
+def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+    """The card that waits: it counts, it is another, it leaves the game, or it is the first of the next round."""
+    hand, now = turn.state.hand, turn.state.shoe
+    assert now is not None
+    if given.action == "remove":
+        turn.say(CardRemoved(round=hand.round if hand else 0, why=waiting.trouble or "decided", card=waiting.given.card))
+        _stand(turn, given)
+        return
+    if given.action == "for":
+        raise Rejected("a card goes to the row that the rules say: accept it, or remove it")
+    if given.action == "read":
+        card = _card(given)
+        counted, _ = shoe.reread(now, waiting.given.card, card)
+        turn.change(shoe=counted)
+        frame = waiting.given.frame if card == waiting.given.card else None  # else it would tell what the shoe took it for
+        waiting = Waiting(given=replace(waiting.given, card=card, frame=frame))
+    settled = Waiting(given=replace(waiting.given, unsure=False))
+    by_keys = turn.settings.rounds == "keys"
+    if not (settled.given.card is None or is_card(settled.given.card)):
+        raise Rejected(f"{settled.given.card!r} is no card of the game: say read and the card, or remove it")
+    if (hand is not None and given.action == "next_round") or (by_keys and (hand is None or not hand.closed)):
+        turn.change(carried=(*turn.state.carried, settled))
+        _stand(turn, given)
+        return
+    ready(turn)
+    _stand(turn, given)
+    hand = turn.state.hand
+    assert hand is not None
+    if hand.gap:
+        turn.unresolved(hand, "silence", (Card(card=settled.given.card, frame=frame_of(settled.given)),))
+    else:
+        turn.place(settled.given)
+
+
+def _card(given: CardDecide) -> str:
+    if given.card is None or not is_card(given.card):
+        raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
+    return given.card
+
+
+def _stand(turn: Turn, given: CardDecide) -> None:
+    if turn.state.hand is not None:
+        turn.change_hand(stands=_who(given))
+
+
+def _who(given: CardDecide) -> str:
+    return f"{given.by} ({given.role})"
+
+
+def _no_round(turn: Turn) -> None:
+    if turn.state.hand is not None:
+        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")

@@ -1,0 +1,182 @@
+"""Trente et quarante: one state machine; the rulebook makes the difference.
+
+A coup is a round. A talla begins with ``shoe.start``; then bets open (``round.opened``) and close (``bets.closed``), cards go
+face up to the black row until it makes 31 or more, then to the red one (``card.dealt``, ``card.expected``), until
+``round.result``. The cut card makes the round in hand null, and ends the talla: the last five are counted, face down.
+
+Where to read on: ``trente.rows`` for what wins, ``trente.readings`` for what the shoe says, ``trente.commands`` for what a
+person says, ``trente.turn`` for the moves that both are made of, ``trente.state`` for what is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from controller.commands import (
+    AnyCommand,
+    BetsClose,
+    BetsOpen,
+    CardDecide,
+    Command,
+    LastRoundsAnnounce,
+    ResultCorrect,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    ShoeEnd,
+    ShoeStart,
+)
+from controller.events import AnyEvent, CardDealt, CardRemoved
+from controller.games import shoe
+from controller.games.game import Rejected
+from controller.games.roles import allow
+from controller.games.session import announce_last_rounds
+from controller.games.trente import commands, readings
+from controller.games.trente.rows import ROWS, points, rows
+from controller.games.trente.settings import TrenteSettings
+from controller.games.trente.state import SHOWN, Entry, State
+from controller.games.trente.turn import Turn
+from controller.rulebook_trente import Trente
+from devices.readings import (
+    AnyReading,
+    CardCut,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    ShoeFault,
+    ShoeReset,
+)
+
+TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
+    CardDrawn: readings.take_card,
+    CardCut: readings.take_cut,
+    ShoeReset: readings.take_reset,
+    ShoeFault: readings.take_fault,
+    LinkUp: readings.take_silence,
+    LinkStale: readings.take_silence,
+    LinkLost: readings.take_silence,
+    LinkUnintelligible: readings.take_silence,
+    LinkLate: readings.take_silence,
+    LinkGap: readings.take_silence,
+    SessionOpen: commands.open_session,
+    SessionClose: commands.close_session,
+    ShoeStart: commands.start_shoe,
+    ShoeEnd: commands.end_shoe,
+    BetsOpen: commands.open_bets,
+    BetsClose: commands.close_bets,
+    CardDecide: commands.decide,
+    RoundVoid: commands.void,
+    RoundConfirm: commands.confirm,
+    ResultCorrect: commands.correct,
+    LastRoundsAnnounce: announce_last_rounds,
+}
+"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+
+
+class TrenteGame:
+    """The game under one decree with one table's settings."""
+
+    state_type = State
+    face_down = True
+    """The last five cards lie face down: what they are is confidential."""
+
+    def __init__(self, book: Trente, settings: TrenteSettings) -> None:
+        self.book = book
+        self.settings = settings
+
+    def begin(self) -> State:
+        """A table that never played."""
+        return State()
+
+    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
+        """Take one input."""
+        turn = Turn(self.book, self.settings, state)
+        if isinstance(given, Command):
+            allow(given, commands.MAY, self.book.void_by)
+        take = TAKE.get(type(given))
+        if take is not None:
+            take(turn, given)
+        return turn.state, tuple(turn.events)
+
+    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
+        """A card is confidential unless this very step tells it: the last five, and those that wait for a decision."""
+        if isinstance(given, CardDrawn | CardDecide):
+            return given.card is not None and given.card not in self._told(state, given)
+        return isinstance(given, ShoeFault) and given.fault in readings.OF_A_CARD
+
+    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
+        """The cards that the events of this step tell."""
+        try:
+            _, events = self.step(state, given)
+        except Rejected:
+            return set()
+        return {each.card for each in events if isinstance(each, CardDealt | CardRemoved)}
+
+    def show(self, state: State) -> dict[str, Any]:
+        """What the retained state tells."""
+        on_table = _on_table(state)
+        last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
+        return {
+            "phase": _phase(state),
+            "session": state.session,
+            "round": state.round,
+            "asks": list(state.asks),
+            "expected": state.expected,
+            "rows": {row: list(own) for row, own in zip(ROWS, on_table, strict=True)},
+            "points": {row: points(own) for row, own in zip(ROWS, on_table, strict=True)},
+            "unresolved": [entry.round for entry in state.unresolved()],
+            "last_winner": last.winner or "tie" if last else None,
+            "last_marks": list(last.marks) if last else [],
+            "last_rounds": state.last,
+            "shoe": shoe.show(state.shoe),
+            "settlement": list(self.book.settlement),
+            "insurance": list(self.book.insurance),
+            "limits": list(self.book.limits),
+            "minimum": state.minimum,
+            "currency": state.currency,
+            "settings": msgspec.to_builtins(self.settings),
+        }
+
+    def history(self, state: State) -> list[dict[str, Any]]:
+        """The latest rounds of the session, oldest first."""
+        return [_line(entry) for entry in state.entries[-SHOWN:]]
+
+
+def _on_table(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The rows as they lie: of the round in hand, or of the last result until the next round begins."""
+    if state.hand is not None:
+        return rows(state.hand.known)
+    last = state.entry(state.round)
+    black, red = (hand.cards for hand in last.hands) if last is not None and last.hands else ((), ())
+    return black, red
+
+
+def _line(entry: Entry) -> dict[str, Any]:
+    line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
+    if entry.kind == "result":
+        made = {hand.who: hand.points for hand in entry.hands}
+        line |= {"winner": entry.winner or "tie", "points": made, "marks": list(entry.marks), "corrected": entry.corrected}
+    if entry.kind == "void":
+        line |= {"reason": entry.reason, "article": entry.article}
+    return line
+
+
+def _phase(state: State) -> str:
+    """``closed``, ``no_shoe``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``."""
+    if not state.open:
+        return "closed"
+    if state.asks:
+        return "decision"
+    if state.shoe is None:
+        return "no_shoe"
+    if state.hand is not None:
+        return "dealing" if state.hand.closed else "bets_open"
+    return "shoe_over" if state.shoe.over else "waiting"

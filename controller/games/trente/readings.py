@@ -1,0 +1,225 @@
+"""What a table of trente et quarante makes of its shoe's readings.
+
+All cards lie face up but the last five, which are only counted. A card that should not have come waits in the queue with all
+that follow it until a person decides; what a silence has hidden leaves its round unresolved.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import Command
+from controller.events import CardRemoved, RoundUnresolved, ShoeCut
+from controller.games import shoe
+from controller.games.moves import frame_of
+from controller.games.trente.state import QUEUE, Card, Entry, Waiting
+from controller.games.trente.turn import Turn
+from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset
+
+OF_A_CARD = ("unread", "overdraw", "card_code")
+"""Faults that are about a card: the device may name it."""
+
+
+def take_card(turn: Turn, given: CardDrawn) -> None:
+    """A card left the shoe. It counts, wherever it goes."""
+    state, trouble = turn.state, None
+    if state.shoe is not None:
+        counted, trouble = shoe.draw(state.shoe, given.card)
+        turn.change(shoe=counted)
+    waiting = Waiting(given=given, trouble=None if trouble == "card_unread" else trouble)
+    if not state.open:
+        if "card_while_closed" not in state.alerts:
+            turn.irregular("card_out_of_round")
+        turn.raise_alert("card_while_closed", given)
+    elif state.shoe is None:
+        if "shoe_missing" not in state.alerts:
+            turn.irregular("shoe_missing", asks=("shoe.start",))
+        turn.raise_alert("shoe_missing", given)
+    elif state.shoe.cut_at is not None:
+        _last(turn)
+    elif given.late:
+        _late(turn, given)
+    elif state.reset:
+        pass  # what is in the shoe is not known
+    elif len(state.queue) >= QUEUE:
+        turn.change(spilled=True)
+    elif state.queue:
+        turn.change(queue=(*state.queue, waiting))
+    else:
+        follow(turn, waiting)
+
+
+def follow(turn: Turn, waiting: Waiting) -> None:
+    """The card goes to its row, or stops the table."""
+    if turn.state.adrift:
+        if turn.state.unseen:
+            lost(turn)
+        return
+    if turn.settings.rounds == "shoe" and turn.state.hand is None and turn.state.carried:
+        carried = turn.state.carried
+        turn.change(carried=())
+        follow_all(turn, (*carried, waiting))
+        return
+    if why := _objection(turn, waiting):
+        turn.change(queue=(waiting,))
+        turn.irregular(why, asks=turn.state.asks)
+        turn.expect()
+        return
+    ready(turn)
+    hand = turn.state.hand
+    assert hand is not None
+    if hand.unread:
+        turn.change(queue=(waiting,))  # where it belongs is known when the card before it is
+    elif hand.gap:
+        turn.unresolved(hand, "silence", (Card(card=waiting.given.card, frame=frame_of(waiting.given)),))
+        turn.expect()
+    else:
+        turn.place(waiting.given)
+
+
+def follow_all(turn: Turn, cards: tuple[Waiting, ...]) -> None:
+    """Several cards, in their order; where one stops the table, those after it wait with it."""
+    for each in cards:
+        if turn.state.queue:
+            turn.change(queue=(*turn.state.queue, each))
+        else:
+            follow(turn, each)
+
+
+def ready(turn: Turn) -> None:
+    """A round takes a card now; at a table without keys it opens with its first card, its bets closed before it."""
+    if turn.state.hand is None:
+        turn.open_bets()
+    hand = turn.state.hand
+    assert hand is not None
+    if not hand.closed:
+        turn.close_bets(unobserved=True)
+
+
+def _objection(turn: Turn, waiting: Waiting) -> str | None:
+    """Why this card may not simply go where the next one belongs."""
+    hand = turn.state.hand
+    if waiting.trouble is not None:
+        return waiting.trouble
+    if waiting.given.unsure:
+        return "card_unsure"
+    if turn.settings.rounds == "keys" and hand is None:
+        return "card_out_of_round"
+    if turn.settings.rounds == "keys" and hand is not None and not hand.closed:
+        return "card_before_close"
+    return None
+
+
+# The cut card
+
+
+def take_cut(turn: Turn, _given: CardCut) -> None:
+    """The cut card came."""
+    now = turn.state.shoe
+    if now is not None and not now.continuous and now.cut_at is None:
+        cut(turn)
+
+
+def cut(turn: Turn, by: Command | None = None) -> None:
+    """The round in hand is null, and as many cards as the decree wants are behind the cut card. ``by``: a person says so."""
+    state = turn.state
+    assert state.shoe is not None
+    now = replace(shoe.cut(state.shoe), over=True)
+    turn.change(shoe=now, carried=())
+    hand = state.hand
+    turn.say(ShoeCut(round=hand.round if hand else 0, drawn=now.drawn, left=now.left, rounds_left=0))
+    if shoe.cut_misplaced(turn.book.shoe, now):
+        turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+    if hand is not None:
+        turn.void(hand, "cut_card", turn.book.void["cut_card"], by)
+    turn.change(queue=(), spilled=False, adrift=False, unseen=False)
+    turn.expect()
+
+
+def _last(turn: Turn) -> None:
+    """One of the last cards: it lies face down and is counted."""
+    turn.change(tail=turn.state.tail + 1)
+    law = turn.book.laws["last_five"]
+    turn.say(CardRemoved(why="last_cards", card=None, law=law.rule, article=law.article))
+    if turn.state.tail == turn.book.shoe.behind + 1:
+        turn.irregular("last_five", detail=f"more than {turn.book.shoe.behind} cards came after the cut card")
+
+
+# What a silence hides
+
+
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """The shoe is not heard, or was not: a card may be missing from a round whose bets are closed."""
+    state = turn.state
+    if not isinstance(given, LinkLate | LinkGap):
+        turn.change(silent=not isinstance(given, LinkUp))
+    if state.shoe is not None and not isinstance(given, LinkUp):
+        turn.change(shoe=shoe.lose_count(state.shoe))
+        lose_place(turn)
+    turn.expect()
+
+
+def lose_place(turn: Turn) -> None:
+    """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
+    state, hand = turn.state, turn.state.hand
+    by_shoe = turn.settings.rounds == "shoe"
+    if hand is not None and (hand.closed or by_shoe):
+        turn.change_hand(gap=True)
+        if not hand.gap:
+            turn.irregular("silence", asks=turn.state.asks)
+    elif hand is None and by_shoe and state.shoe is not None and state.shoe.cut_at is None:
+        turn.change(adrift=True, unseen=state.unseen or not state.adrift)
+
+
+def lost(turn: Turn, cards: tuple[Card, ...] = ()) -> None:
+    """A round that nobody saw begin: it is counted, and its result is for a person to say."""
+    number = turn.state.round + 1
+    turn.change(round=number, adrift=True, unseen=False)
+    turn.record(Entry(round=number, kind="unresolved", cards=cards))
+    turn.say(RoundUnresolved(round=number, why="silence", candidate=None))
+
+
+def _late(turn: Turn, given: CardDrawn) -> None:
+    """A card known only after a silence. It is never acted upon: it is kept for the person who decides about its round."""
+    state = turn.state
+    assert state.shoe is not None
+    turn.change(shoe=shoe.lose_count(state.shoe))
+    card = Card(card=given.card, frame=frame_of(given))
+    last = state.entries[-1] if state.entries else None
+    if state.hand is not None:
+        turn.unresolved(state.hand, "silence", (card,))
+    elif state.adrift and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
+        turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))
+    elif turn.settings.rounds == "shoe":
+        lost(turn, (card,))
+    elif not state.adrift:
+        turn.change(adrift=True)
+        turn.irregular("card_out_of_round", detail="known only after a silence")
+    turn.expect()
+
+
+# What else the shoe says
+
+
+def take_reset(turn: Turn, _given: ShoeReset) -> None:
+    """The shoe started afresh. What is in it now only a person knows: new cards, or the same."""
+    state = turn.state
+    if state.shoe is None or state.reset or not (state.shoe.drawn or state.hand):
+        return
+    if state.hand is not None:
+        turn.unresolved(state.hand, "undecided")
+    turn.change(shoe=shoe.lose_count(state.shoe), reset=not state.shoe.over, adrift=False, unseen=False, queue=(), spilled=False)
+    if not state.shoe.over:
+        turn.irregular("shoe_reset", asks=turn.state.asks)
+    turn.expect()
+
+
+def take_fault(turn: Turn, given: ShoeFault) -> None:
+    """The shoe complains, or does so no longer. What it says of a card is not told."""
+    alert = f"shoe_{given.fault}"
+    if not given.active:
+        turn.clear_alert(alert)
+        return
+    if given.fault == "overdraw":
+        turn.irregular("overdraw")
+    turn.raise_alert(alert, given, None if given.fault in OF_A_CARD else given.detail)

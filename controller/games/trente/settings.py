@@ -1,0 +1,35 @@
+"""The settings of one table of trente et quarante, and the irregularities that the game names."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from controller.games import shoe
+from controller.games.shoe import ShoeSettings
+
+
+class TrenteSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+
+    rounds: Literal["keys", "shoe"] = "keys"
+    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody says so, and the first card
+    opens the round and shows that its bets are closed.
+    """
+    refait: Literal["half_or_prison", "half"] = "half_or_prison"
+    """What happens to bets on 31-31: the regime of zero at the French roulette, or that of the American one."""
+
+
+LAWS = (
+    *shoe.LAWS,
+    "shoe_unnumbered",
+    "shoe_missing",
+    "shoe_over",
+    "shoe_reset",
+    "card_before_close",
+    "card_out_of_round",
+    "card_unsure",
+    "overdraw",
+    "last_five",
+    "silence",
+)
+"""The laws that the game cites: a rulebook has each of them."""

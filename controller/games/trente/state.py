@@ -1,0 +1,121 @@
+"""What a table of trente et quarante remembers. Everything is here; the game itself remembers nothing."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from controller.events import Frame, Hand
+from controller.games.moves import Remembered
+from controller.games.shoe import Past, Shoe
+from controller.games.trente.rows import Row
+from devices.readings import CardDrawn
+
+REMEMBERED = 60
+"""Rounds whose outcome is remembered: more than a talla of six decks has."""
+QUEUE = 24
+"""Cards that wait for a person at most: two long coups. What comes after them is counted, and not followed."""
+SHOWN = 20
+"""Rounds that the retained history shows."""
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A card on the table, face up. ``card`` is None where it was not read and nobody has said what it is."""
+
+    card: str | None = None
+    frame: Frame | None = None
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A card that waits for a person's decision, and what the shoe's count says against it."""
+
+    given: CardDrawn
+    trouble: str | None = None
+
+
+class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card. ``stands``: who decided about one."""
+
+    round: int
+    closed: bool = False
+    cards: tuple[Card, ...] = ()
+    gap: bool = False
+    stands: str | None = None
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The cards that were read, in the order in which they came."""
+        return tuple(each.card for each in self.cards if each.card is not None)
+
+    @property
+    def unread(self) -> bool:
+        """Whether a card was not read: nobody knows then where the next belongs."""
+        return len(self.known) < len(self.cards)
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a person may confirm it."""
+
+    round: int
+    kind: Literal["result", "void", "unresolved"]
+    winner: Row | None = None
+    hands: tuple[Hand, ...] = ()
+    marks: tuple[str, ...] = ()
+    cards: tuple[Card, ...] = ()
+    corrected: bool = False
+    reason: str | None = None
+    article: str | None = None
+
+
+class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+    """A table of trente et quarante between two inputs.
+
+    ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card. ``queue``: cards that wait for a
+    decision, ``carried``: cards decided to be the first of the next round; ``spilled``: more came than can wait.
+    ``silent``: the device is not heard now.
+    ``adrift``: cards go to no round until a person opens one; ``unseen``: one may have begun in a silence, at a table without
+    keys. ``reset``: the shoe started afresh, and a person has not said what is in it. ``expected``: what was last said of the
+    next card. ``last``: announced last hands that are left, from round ``last_since`` on.
+    """
+
+    past: Past = ()
+    shoe: Shoe | None = None
+    tail: int = 0
+    hand: Coup | None = None
+    queue: tuple[Waiting, ...] = ()
+    carried: tuple[Waiting, ...] = ()
+    spilled: bool = False
+    silent: bool = False
+    adrift: bool = False
+    unseen: bool = False
+    reset: bool = False
+    expected: str | None = None
+    last: int | None = None
+    last_since: int = 0
+    entries: tuple[Entry, ...] = ()
+
+    def entry(self, number: int) -> Entry | None:
+        """The outcome of a round of this session, if it is remembered."""
+        return next((entry for entry in self.entries if entry.round == number), None)
+
+    def with_entry(self, entry: Entry) -> State:
+        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
+        others = (each for each in self.entries if each.round != entry.round)
+        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
+        return msgspec.structs.replace(self, entries=entries[-REMEMBERED:])
+
+    def unresolved(self) -> list[Entry]:
+        """The rounds whose result a person may still give."""
+        return [entry for entry in self.entries if entry.kind == "unresolved"]
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The commands one of which the table waits for."""
+        if self.reset:
+            return ("shoe.start", "card.decide")
+        if self.queue or (self.hand is not None and self.hand.unread):
+            return ("card.decide", "round.void") if self.hand else ("card.decide",)
+        if self.hand is not None and self.hand.gap:
+            return ("round.confirm", "round.void")
+        return ("bets.open",) if self.open and self.adrift and self.hand is None else ()

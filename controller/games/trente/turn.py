@@ -1,0 +1,167 @@
+"""One step of a table of trente et quarante: the moves that readings and commands are made of.
+
+Each move changes the state and says its event in one go, so that the two cannot part.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from controller.commands import Command, VoidReason
+from controller.events import (
+    BetsClosed,
+    CardDealt,
+    CardExpected,
+    Irregularity,
+    LastRounds,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
+from controller.games.moves import Moves, frame_of
+from controller.games.trente.rows import ROWS, Row, hands, is_coup, marks, next_row, rows, winner
+from controller.games.trente.settings import TrenteSettings
+from controller.games.trente.state import Card, Coup, Entry, State
+from controller.law import Law
+from controller.rulebook_trente import Trente
+from devices.readings import CardDrawn
+
+
+class Turn(Moves[Trente, TrenteSettings, State]):
+    """One step of a table of trente et quarante."""
+
+    @property
+    def number(self) -> int:
+        """The round in hand; 0 without one."""
+        return self.state.hand.round if self.state.hand else 0
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        assert self.state.hand is not None
+        self.change(hand=replace(self.state.hand, **fields))
+
+    # The course of a round
+
+    def open_bets(self, by: str | None = None) -> None:
+        """Bets are open for the next round."""
+        number = self.state.round + 1
+        self.change(round=number, hand=Coup(round=number), adrift=False, unseen=False)
+        self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
+
+    def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
+        """No more bets; the cards may come. A silence of the device that has not ended may hide one of them; where nobody says
+        so (``unobserved``), one since bets opened too.
+        """
+        hand = self.state.hand
+        assert hand is not None
+        self.change_hand(closed=True, gap=self.state.silent or (unobserved and hand.gap))
+        call = self.book.announcements.get("bets_closed")
+        self.say(BetsClosed(round=hand.round, by=by, unobserved=unobserved, announcement=call))
+
+    def place(self, given: CardDrawn) -> None:
+        """The card goes to the row that the rules say."""
+        hand = self.state.hand
+        assert hand is not None
+        to = next_row(hand.known)
+        assert to is not None
+        black, red = rows(hand.known)
+        index = len(black if to == "black" else red) + 1
+        self.change_hand(cards=(*hand.cards, Card(card=given.card, frame=frame_of(given))))
+        self.say(CardDealt(round=hand.round, to=to, index=index, card=given.card))
+        if given.card is None:
+            self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")
+        self.settle()
+
+    def settle(self) -> None:
+        """The result, if both rows are full; else where the next card belongs."""
+        hand = self.state.hand
+        if hand is not None and not hand.unread and is_coup(hand.known):
+            if hand.gap:
+                self.unresolved(hand, "silence")
+            else:
+                self.result(hand.round, hand.cards, hand.stands)
+        self.expect()
+
+    def expect(self) -> None:
+        """Say where the next card belongs, when it is not what was said last."""
+        state, to = self.state, None
+        hand = state.hand
+        if hand is not None and hand.closed and not (hand.unread or hand.gap or state.queue or state.reset):
+            to = next_row(hand.known)
+        if to != state.expected:
+            self.change(expected=to)
+            self.say(CardExpected(round=hand.round if hand else 0, to=to))
+
+    # Its outcome: a result, null, or unresolved
+
+    def result(self, number: int, cards: tuple[Card, ...], confirmed_by: str | None = None, said: str | None = None) -> None:
+        """The round has its result: by its cards, or by the word of a person (``said``) where these are not all known."""
+        known = tuple(each.card for each in cards if each.card is not None)
+        by_cards = said is None
+        won = winner(known) if by_cards else next((row for row in ROWS if row == said), None)
+        shown = hands(known) if by_cards else ()
+        also = marks(known) if by_cards else (("tie",) if won is None else ())
+        frames = tuple(each.frame for each in cards if each.frame is not None)
+        self.record(Entry(round=number, kind="result", winner=won, hands=shown, marks=also))
+        self.say(
+            RoundResult(
+                round=number,
+                hands=shown,
+                winner=won,
+                marks=also,
+                frames=frames,
+                confirmed_by=confirmed_by,
+                announcement=self.book.announcements.get(_CALLS.get(also[0] if also else "", "")),
+            )
+        )
+        if self.state.last and number >= self.state.last_since:
+            self.change(last=self.state.last - 1)
+            self.say(LastRounds(round=number, purpose="close", left=self.state.last or 0))
+
+    def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The round is null: by the cut card, or by a person's word."""
+        self.record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
+        if isinstance(of, Coup):
+            self.change(spilled=False)
+        self.say(
+            RoundVoid(
+                round=of.round,
+                reason=reason,
+                law=law.rule,
+                article=law.article,
+                last_number=None,
+                by=by.by if by else None,
+                role=by.role if by else None,
+                announcement=self.book.announcements.get("void"),
+            )
+        )
+
+    def unresolved(self, hand: Coup, why: Literal["silence", "undecided"], late: tuple[Card, ...] = ()) -> None:
+        """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""
+        waiting = tuple(Card(card=each.given.card, frame=frame_of(each.given)) for each in self.state.queue)
+        whole = not hand.unread and is_coup(hand.known) and not waiting and not late
+        self.record(Entry(round=hand.round, kind="unresolved", cards=hand.cards + waiting + late))
+        self.change(adrift=not whole, spilled=False)
+        candidate: Row | Literal["tie"] | None = (winner(hand.known) or "tie") if whole else None
+        frames = tuple(each.frame for each in hand.cards if each.frame is not None)
+        self.say(RoundUnresolved(round=hand.round, why=why, candidate=candidate, frames=frames))
+
+    def record(self, entry: Entry) -> None:
+        """Keep an outcome; the round in hand, if it is that one, is over."""
+        hand = self.state.hand
+        self.state = self.state.with_entry(entry)
+        if hand is not None and hand.round == entry.round:
+            self.change(hand=None, queue=())
+
+    # What is not as it should be
+
+    def irregular(self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
+        """Say what the decree does not allow or does not foresee, and where it stands."""
+        law = self.book.laws[what]
+        self.say(Irregularity(round=self.number, what=what, law=law.rule, article=law.article, detail=detail, asks=asks))
+
+
+_CALLS = {"colour": "colour_wins", "inverse": "colour_loses"}

@@ -1,0 +1,230 @@
+"""What any table with a wheel makes of a person's commands. One that cannot be followed is rejected, and the person is told why."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import (
+    BetsClose,
+    BetsOpen,
+    Command,
+    LastRoundsAnnounce,
+    LimitAnnounce,
+    ResultCorrect,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+)
+from controller.events import LastRounds, ResultCorrected, SessionClosed
+from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.session import session
+from controller.games.wheels.readings import STARTING
+from controller.games.wheels.state import Countdown, Entry, Hand, Purpose
+from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
+from controller.rulebook import Law
+
+MAY: dict[type[Command], tuple[Role, ...]] = {
+    SessionOpen: IN_CHARGE,
+    SessionClose: IN_CHARGE,
+    BetsOpen: AT_THE_TABLE,
+    BetsClose: AT_THE_TABLE,
+    RoundConfirm: IN_CHARGE,
+    ResultCorrect: IN_CHARGE,
+    LimitAnnounce: IN_CHARGE,
+    LastRoundsAnnounce: AT_THE_TABLE,
+}
+"""Which roles may say what. Who may call a spin null is in the rulebook."""
+
+
+# Sessions
+
+
+def open_session(turn: WheelTurn, given: SessionOpen) -> None:
+    """The table opens. What the wheel is doing at this moment began outside the session, unless bets are only open."""
+    state = turn.state
+    turn.open_session(
+        given,
+        spent=state.phase is not None and state.phase not in STARTING,
+        gap=state.phase is None,
+        relaunch=False,
+        countdowns=(),
+        foreign=(),
+        before=state.tally().anew(),
+        **turn.forgets(),
+    )
+    turn.clear_alert("movement_after_close")
+    turn.clear_alert(WRONG_DEVICE)
+    if turn.bets_open_at_wheel:
+        turn.open_bets(turn.state.spin)
+
+
+def close_session(turn: WheelTurn, given: SessionClose) -> None:
+    """The table closes. A ball that was launched and has no result leaves its round unresolved."""
+    session(turn)
+    turn.change(open=False)
+    hand = turn.state.hand
+    if hand and (hand.launched or hand.closed):
+        turn.unresolved(hand, "undecided", hand.landed, hand.cell)
+    if not given.locked and "session_closed_unlocked" in turn.book.laws:
+        turn.change(hand=None)
+        turn.irregular("session_closed_unlocked")
+    turn.change(hand=None, relaunch=False, countdowns=())
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+# Bets, where a person says so
+
+
+def open_bets(turn: WheelTurn, given: BetsOpen) -> None:
+    """Bets open for a new round."""
+    session(turn)
+    _person(turn)
+    if turn.state.hand:
+        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
+    turn.open_bets(None, by=given.by)
+
+
+def close_bets(turn: WheelTurn, given: BetsClose) -> None:
+    """No more bets: the ball was launched and is about to fall."""
+    session(turn)
+    _person(turn)
+    if turn.state.hand is None or turn.state.hand.closed:
+        raise Rejected("no bets are open")
+    turn.close_bets(by=given.by)
+
+
+# Decisions
+
+
+def void(turn: WheelTurn, given: RoundVoid) -> None:
+    """The spin is null, for a reason that the decree has, or by the word of the person in charge."""
+    of = _undecided(turn, given.round, "round.void")
+    law = turn.book.void.get(given.reason)
+    if law is None and given.reason != "inspector":
+        has = _or(tuple(turn.book.void)) or "no cause; it is for the person in charge to say: inspector"
+        raise Rejected(f"the decree does not make a spin null for {given.reason}; it does for {has}")
+    turn.void(of, given.reason, law or Law(rule="", article=turn.book.article), given)
+
+
+def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
+    """A person stands for the result of a round, or lets the round in hand go on."""
+    of = _undecided(turn, given.round, "round.confirm")
+    stands = f"{given.by} ({given.role})"
+    seen = of.landed if isinstance(of, Hand) else of.candidate
+    number = seen if given.number is None else given.number
+    if isinstance(of, Hand):
+        if not of.asks:
+            raise Rejected(f"round {of.round} waits for no decision")
+        if of.landed is None and not (given.number is not None and turn.may_be_told(of)):
+            if given.number is not None:
+                raise Rejected(f"the ball of round {of.round} has not fallen yet")
+            turn.change_hand(asks=(), stands=stands)
+            return
+    if number is None:
+        raise Rejected(f"round {of.round} has no candidate: say the number")
+    turn.result(of, turn.pocket(number), confirmed_by=stands, cell=of.cell if number == seen else None)
+
+
+def correct(turn: WheelTurn, given: ResultCorrect) -> None:
+    """A published result was wrong: it is replaced, never erased."""
+    entry = turn.state.entry(given.round)
+    if entry is None:
+        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
+    if entry.number is None:
+        raise Rejected(f"round {given.round} is {_OUTCOME[entry.kind]}: it has no result to correct")
+    if given.number is None:
+        raise Rejected("say the right number")
+    number = turn.pocket(given.number)
+    if number == entry.number:
+        raise Rejected(f"the result of round {given.round} is {number} already")
+    turn.state = turn.state.with_entry(replace(entry, number=number, cell=None, corrected=True))
+    turn.say(
+        ResultCorrected(
+            round=entry.round,
+            replaces=None,
+            replaces_boot=None,
+            number=number,
+            was=entry.number,
+            by=given.by,
+            role=given.role,
+            **turn.tells(number),
+        )
+    )
+
+
+# Announcements
+
+
+def announce_limit(turn: WheelTurn, given: LimitAnnounce) -> None:
+    """A new minimum, after the last balls at the old one."""
+    session(turn)
+    allowed, minimum = turn.book.limit_change, turn.state.minimum
+    if allowed == "none":
+        raise Rejected(f"the minimum of an open table may not change: {_limit_law(turn)}")
+    allow_minimum(given.minimum)
+    if minimum == given.minimum:
+        raise Rejected(f"the minimum is {minimum} already")
+    if allowed == "upward" and (minimum is None or given.minimum < minimum):
+        now = "the session was opened without one" if minimum is None else f"it is {minimum}"
+        raise Rejected(f"the minimum of an open table may only rise, and {now}: {_limit_law(turn)}")
+    _announce(turn, "limit", given, given.minimum)
+
+
+def announce_last_rounds(turn: WheelTurn, given: LastRoundsAnnounce) -> None:
+    """The last balls before closing."""
+    session(turn)
+    _announce(turn, "close", given)
+
+
+def _announce(turn: WheelTurn, purpose: Purpose, given: Command, minimum: int | None = None) -> None:
+    state, left = turn.state, turn.book.last_rounds
+    if state.left(purpose) is not None:
+        raise Rejected("the last balls are announced already")
+    since = state.hand.round if state.hand else state.round + 1
+    turn.change(countdowns=(*state.countdowns, Countdown(purpose=purpose, left=left, since=since, minimum=minimum)))
+    turn.say(LastRounds(purpose=purpose, left=left, by=given.by, announcement=turn.book.announcements.get("last_rounds")))
+
+
+# What commands stand on
+
+_OUTCOME = {"result": "decided", "void": "null", "unresolved": "unresolved"}
+
+
+def _person(turn: WheelTurn) -> None:
+    if turn.settings.phases == "device":
+        raise Rejected("the wheel of this table says itself when bets open and close")
+
+
+def _limit_law(turn: WheelTurn) -> str:
+    law = turn.book.laws["limit_change"]
+    return f"{law.rule}, {law.article}"
+
+
+def _undecided(turn: WheelTurn, number: int | None, command: str) -> Hand | Entry:
+    """The round that a decision is about: the one in hand, else the one unresolved round, else it must be named."""
+    hand, waiting = turn.state.hand, turn.state.unresolved()
+    if number is None:
+        if hand and (command == "round.void" or hand.asks or not waiting):
+            return hand
+        if len(waiting) == 1:
+            return waiting[0]
+        if not waiting:
+            raise Rejected("no round is in hand, and none waits for a decision")
+        raise Rejected(f"say which round: {_or(tuple(str(entry.round) for entry in waiting))} are unresolved")
+    if hand and hand.round == number:
+        return hand
+    entry = turn.state.entry(number)
+    if entry is None:
+        raise Rejected(f"round {number} is not among the rounds remembered of this session")
+    if entry.kind == "result":
+        raise Rejected(f"round {number} has its result; to replace it say result.correct")
+    if entry.kind == "void":
+        raise Rejected(f"round {number} is null already")
+    return entry
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return ", ".join(words)

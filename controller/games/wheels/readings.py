@@ -1,0 +1,314 @@
+"""What any table makes of its wheel's readings.
+
+Only what is live and whole becomes a result. What a silence has hidden is said to be unresolved, and a person decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from controller.games.wheels.state import Entry, Hand, WheelState
+from controller.games.wheels.turn import DECISIONS, WRONG_DEVICE, WheelTurn, Why, frames_of
+from devices.readings import AnyReading, Number, Phase, Reading, WheelCell, WheelFault, WheelNumber, WheelPhase
+
+STARTING: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")
+"""The wheel has done with whatever it did before."""
+
+
+class Courses(NamedTuple):
+    """What follows from each phase of a wheel of the game: where the wheel says when bets open and close, and where a person
+    does. A phase that is in neither is none of such a wheel.
+    """
+
+    device: Mapping[Phase, Callable[[Any, WheelPhase, WheelState], None]]
+    person: Mapping[Phase, Callable[[Any, WheelPhase, WheelState], None]]
+
+
+class Seen(NamedTuple):
+    """A number as the wheel told it; null where its place is none of this wheel. ``place``: what it said, in words."""
+
+    given: WheelNumber | WheelCell
+    number: Number | None
+    place: str
+    cell: int | None = None
+    conflict: Number | None = None
+
+
+def take_phase(turn: WheelTurn, given: WheelPhase, courses: Courses) -> None:
+    """The wheel says what it is doing."""
+    if given.phase not in courses.device:
+        take_foreign(turn, given, f"phase {given.phase}")
+        return
+    if given.late:
+        turn.silence(given)
+        return
+    was = turn.state
+    fresh = (given.phase, given.spin) != (was.phase, was.spin)
+    turn.change(phase=given.phase, spin=given.spin)
+    if not was.open:
+        if fresh and given.phase not in STARTING and "movement_after_close" not in was.alerts:
+            _moved_after_close(turn, given, given.phase)
+        return
+    if turn.settings.phases == "person":
+        if take := courses.person.get(given.phase):
+            take(turn, given, was)
+        return
+    if fresh and (given.phase in STARTING or was.phase in STARTING or given.spin != was.spin):
+        turn.change(spent=False)
+    _follow(turn, given.spin, given)
+    courses.device[given.phase](turn, given, was)
+
+
+def take_number(turn: WheelTurn, seen: Seen) -> None:
+    """The wheel says where the ball lies: a result only if a round is in hand, its bets are closed and nothing is in doubt."""
+    if not turn.state.open:
+        _moved_after_close(turn, seen.given, seen.place)
+    elif seen.given.late:
+        _late_number(turn, seen)
+    elif not _of_round_before(turn, seen) and not _put_back(turn, seen):
+        _follow(turn, seen.given.spin, seen.given)
+        if (hand := _hand_for_number(turn, seen)) and hand.landed is None:
+            _live_number(turn, hand, seen)
+
+
+def take_fault(turn: WheelTurn, given: WheelFault) -> None:
+    """The wheel complains, or does so no longer."""
+    others = tuple(fault for fault in turn.state.faults if fault != given.fault)
+    if not given.active:
+        turn.change(faults=others)
+        turn.clear_alert(given.fault)
+        return
+    turn.change(faults=(*others, given.fault))
+    hand = turn.state.hand
+    if given.fault in turn.breaches:
+        if hand and turn.concerns(given.fault, hand):
+            turn.breach(given.fault, given)
+        return
+    turn.raise_alert(given.fault, given, detail=given.detail)
+    if given.fault == "number_changed" and turn.state.open:
+        asks = ("result.correct",)
+        turn.irregular("number_changed", given=given, asks=asks, detail=given.detail)
+    if given.fault == "number_unknown" and hand:
+        turn.irregular("number_invalid", given=given, asks=DECISIONS, detail=given.detail)
+        turn.unresolved(replace(hand, frames=hand.frames + frames_of(given)), "number_unknown")
+
+
+def take_silence(turn: WheelTurn, given: AnyReading) -> None:
+    """The device was not heard for a while."""
+    turn.silence(given)
+
+
+def take_foreign(turn: WheelTurn, given: Reading, said: str) -> None:
+    """A device says what no wheel of this game says: it is told, and nothing follows from it or from what it says next."""
+    turn.raise_alert(WRONG_DEVICE, given, detail=said)
+    if given.device:
+        turn.change(foreign=(*turn.state.foreign, given.device))
+
+
+# Phases
+
+
+def starting(turn: WheelTurn, given: WheelPhase, was: WheelState) -> None:
+    """The wheel has done with the spin before; with bets open the next round begins."""
+    hand = turn.state.hand
+    if hand and hand.begun:
+        lost(turn, given)
+    turn.change(gap=False)
+    fresh = (given.phase, given.spin) != (was.phase, was.spin)
+    if given.phase in turn.opening and turn.state.hand is None and (fresh or not turn.state.spent):
+        turn.open_bets(given.spin, frames_of(given))
+
+
+def opened_unseen(turn: WheelTurn, given: WheelPhase) -> None:
+    """The ball runs: bets were opened, though nobody saw it."""
+    if turn.state.hand is None and not turn.state.spent:
+        turn.open_bets(given.spin)
+        unseen("bets_open", turn, given)
+
+
+def no_more_bets(turn: WheelTurn, given: WheelPhase, launching: Phase) -> None:
+    """The ball is about to fall. ``launching``: the phase that such a wheel is in before."""
+    if turn.state.hand is None and not turn.state.spent:
+        turn.begin(given.spin)
+        unseen("bets_open", turn, given)
+    elif (hand := turn.state.hand) and not (hand.begun or hand.relaunch):
+        unseen(launching, turn, given)
+    if (hand := turn.state.hand) and not hand.closed:
+        turn.close_bets(frames_of(given))
+
+
+def settled(_turn: WheelTurn, _given: WheelPhase, _was: WheelState) -> None:
+    """The ball lies, or the wheel stands: the number says where."""
+
+
+def unseen(phase: Phase, turn: WheelTurn, given: WheelPhase) -> None:
+    """The wheel left out a phase, or a silence hid it."""
+    if not turn.state.gap:
+        turn.irregular("phase_skipped", given=given, detail=phase)
+
+
+def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
+    """The wheel counts another spin than the round in hand: it never played that one, or its end was not seen."""
+    hand = turn.state.hand
+    if hand is None or spin is None or spin == hand.spin or (hand.spin is None and turn.over(spin)):
+        return
+    by_person = turn.settings.phases == "person"
+    if hand.spin is None or by_person or not (hand.begun or turn.state.gap):
+        turn.change_hand(spin=spin)
+    else:
+        lost(turn, given)
+        turn.change(spent=False)
+
+
+def lost(turn: WheelTurn, given: Reading) -> None:
+    """The wheel went on, and the round in hand has no result."""
+    hand = turn.state.hand
+    assert hand is not None
+    if hand.landed is None and turn.state.gap:
+        turn.unresolved(hand, "silence")
+        return
+    if hand.landed is None and not hand.asks:
+        what = "not_definitive" if hand.closed else "phase_skipped"
+        turn.irregular(what, given=given, asks=DECISIONS)
+    turn.unresolved(hand, "undecided", hand.landed, hand.cell)
+
+
+def _moved_after_close(turn: WheelTurn, given: Reading, detail: str) -> None:
+    """The wheel moves though no session is open: against the decrees that have it locked."""
+    if "movement_after_close" in turn.book.laws:
+        turn.irregular("movement_after_close", given=given, detail=detail)
+        turn.raise_alert("movement_after_close", given)
+
+
+# Numbers
+
+
+def _of_round_before(turn: WheelTurn, seen: Seen) -> bool:
+    """Whether the wheel counts the spin still that the last round had: its number is said again, or a person is asked.
+
+    A count comes again where the device was started anew, so after a silence, or in a round that was played, it is perhaps
+    another spin.
+    """
+    entry, hand, gap = turn.over(seen.given.spin), turn.state.hand, turn.state.gap
+    if entry is None:
+        return False
+    begun = hand is not None and hand.begun
+    if (hand and hand.landed is not None) or _said_again(entry, hand, seen):
+        return True
+    if (begun and entry.kind != "void") or (gap and (begun or entry.kind == "result")):
+        _candidate(turn, replace(hand or turn.begin(None), spin=seen.given.spin), seen, "silence" if gap else "undecided")
+        return True
+    return entry.kind == "result"
+
+
+def _said_again(entry: Entry, hand: Hand | None, seen: Seen) -> bool:
+    """Whether this is the number of the round before once more, and nothing tells of a spin since."""
+    return seen.number is not None and seen.number == entry.told and not (hand and hand.begun)
+
+
+def _put_back(turn: WheelTurn, seen: Seen) -> bool:
+    """Whether the ball lies where the decree wants it put after a null spin, not launched yet."""
+    state, hand = turn.state, turn.state.hand
+    unlaunched = _unlaunched(turn, hand) if hand else turn.put_back and state.relaunch
+    return unlaunched and not _gap(turn) and seen.number == state.tally().number
+
+
+def _unlaunched(turn: WheelTurn, hand: Hand) -> bool:
+    """Whether the ball of the round still lies where it was put after a null spin, for all that is known."""
+    return turn.put_back and hand.relaunch and not hand.launched
+
+
+def _gap(turn: WheelTurn) -> bool:
+    """Whether a silence may have hidden what came before this number; a person's word it cannot hide."""
+    return turn.state.gap and turn.settings.phases == "device"
+
+
+def _hand_for_number(turn: WheelTurn, seen: Seen) -> Hand | None:
+    """The round that a live number belongs to; None where the spin is spent, or was null and no bets have opened since."""
+    state, spin = turn.state, seen.given.spin
+    if state.hand:
+        return state.hand
+    if turn.settings.phases == "person":
+        return None if state.relaunch else turn.begin(spin)
+    return None if state.spent and spin in (None, state.spin) else turn.begin(spin)
+
+
+def _live_number(turn: WheelTurn, hand: Hand, seen: Seen) -> None:
+    """The ball lies in a pocket now."""
+    given, number = seen.given, seen.number
+    gap, unlaunched = _gap(turn), _unlaunched(turn, hand)
+    hand = replace(hand, frames=hand.frames + frames_of(given))
+    turn.change(hand=hand)
+    if not turn.has(number):
+        _number_invalid(turn, seen)
+        turn.unresolved(hand, "number_unknown")
+        return
+    turn.clear_alert("number_unknown")
+    if seen.conflict is not None:
+        detail = f"{number} and {seen.conflict}"
+        turn.irregular("witnesses_disagree", given=given, asks=DECISIONS, detail=detail)
+        turn.unresolved(hand, "witnesses_disagree", number, seen.cell)
+    elif unlaunched and gap:
+        turn.unresolved(hand, "silence", number, seen.cell)
+    elif unlaunched:
+        turn.irregular("no_launch", given=given, asks=DECISIONS)
+        turn.unresolved(hand, "no_launch", number, seen.cell)
+    elif not hand.closed and not gap:
+        turn.irregular("before_no_more_bets", given=given, asks=DECISIONS)
+        turn.unresolved(hand, "before_no_more_bets", number, seen.cell)
+    else:
+        _landed(turn, hand, number, seen.cell)
+
+
+def _landed(turn: WheelTurn, hand: Hand, number: Number, cell: int | None) -> None:
+    """It lies there definitively, and bets were closed: the result, unless a person is to be asked first."""
+    if not hand.closed:
+        turn.close_bets(unobserved=True)
+    if hand.asks:
+        turn.change_hand(landed=number, cell=cell)
+    else:
+        turn.result(hand, number, confirmed_by=hand.stands, cell=cell)
+        turn.change(gap=False)
+
+
+def _late_number(turn: WheelTurn, seen: Seen) -> None:
+    """A number that is known only after a silence: a candidate for its spin's round, which nobody saw to its end."""
+    of = _round_of_late(turn, seen)
+    if of is not None:
+        _candidate(turn, of, seen, "silence")
+    if turn.state.hand is None:
+        turn.silence(seen.given)
+
+
+def _candidate(turn: WheelTurn, of: Hand | Entry, seen: Seen, why: Why) -> None:
+    """What is perhaps the number of this round; a person says."""
+    of = replace(of, frames=of.frames + frames_of(seen.given))
+    if not turn.has(seen.number):
+        _number_invalid(turn, seen)
+        turn.unresolved(of, "number_unknown")
+    else:
+        turn.unresolved(of, why if seen.conflict is None else "witnesses_disagree", seen.number, seen.cell)
+
+
+def _round_of_late(turn: WheelTurn, seen: Seen) -> Hand | Entry | None:
+    """The round that a late number belongs to, taken in hand if nobody knew of it; None where it has its number already."""
+    given, hand, entry = seen.given, turn.state.hand, turn.over(seen.given.spin)
+    if entry and _said_again(entry, hand, seen):
+        return None
+    if hand and (given.spin is None or hand.spin in (None, given.spin)):
+        return None if hand.landed is not None else hand
+    if entry and entry.kind == "unresolved" and entry.candidate is None:
+        return entry
+    if hand and not turn.state.gap:  # opened and seen since the silence: the number is of a spin before it
+        return turn.aside(given.spin)
+    if hand:
+        turn.unresolved(hand, "silence")
+    return turn.aside(given.spin) if turn.state.hand else turn.begin(given.spin)
+
+
+def _number_invalid(turn: WheelTurn, seen: Seen) -> None:
+    turn.irregular("number_invalid", given=seen.given, asks=DECISIONS, detail=seen.place)
+    turn.raise_alert("number_unknown", seen.given, detail=seen.place)

@@ -1,0 +1,152 @@
+"""What a table with a wheel remembers, whatever its game: the round in hand, the latest rounds, announced last balls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, Self, TypeVar
+
+import msgspec
+
+from controller.events import Frame
+from controller.games.moves import Remembered
+from devices.readings import Number, Phase
+
+REMEMBERED = 60
+"""Rounds that can still be confirmed or corrected: about an hour of play."""
+SHOWN = 20
+"""Rounds that the retained history shows."""
+
+
+Purpose = Literal["close", "limit"]
+
+
+class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in hand. ``frames``: its evidence so far, oldest first.
+
+    ``said``: what is said once and was: breaches, the last call. ``asks``: the commands one of which it waits for;
+    ``landed``: the number that waits with it, ``cell`` where it lies, if the wheel tells places. ``stands``: who let it go on.
+    """
+
+    round: int
+    spin: int | None = None
+    relaunch: bool = False
+    last: bool = False
+    launched: bool = False
+    closed: bool = False
+    frames: tuple[Frame, ...] = ()
+    said: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    landed: Number | None = None
+    cell: int | None = None
+    stands: str | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether its ball was launched, or its wheel set going, for all that is known."""
+        return self.launched or self.closed
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of one round. ``number`` is a result, ``candidate`` is none until a person confirms it; ``cell``: where the
+    wheel told that it lies.
+    """
+
+    round: int
+    kind: Literal["result", "void", "unresolved"]
+    spin: int | None = None
+    number: Number | None = None
+    candidate: Number | None = None
+    cell: int | None = None
+    frames: tuple[Frame, ...] = ()
+    reason: str | None = None
+    article: str | None = None
+    last: bool = False
+    corrected: bool = False
+
+    @property
+    def told(self) -> Number | None:
+        """What the wheel or a person said of it, be it a result or a candidate."""
+        return self.candidate if self.number is None else self.number
+
+
+class Countdown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Announced last balls: ``left`` of them, from round ``since`` on. ``minimum``: what holds afterwards."""
+
+    purpose: Purpose
+    left: int
+    since: int
+    minimum: int | None = None
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """Where the results so far have led: the last valid number."""
+
+    number: Number | None = None
+
+    def after(self, entry: Entry) -> Self:
+        """Null and unresolved rounds change nothing."""
+        return self if entry.number is None else msgspec.structs.replace(self, number=entry.number)
+
+    def anew(self) -> Self:
+        """What of it goes on into the next session: where the ball lies."""
+        return type(self)(self.number)
+
+
+T = TypeVar("T", bound=Tally)
+
+
+class WheelState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+    """A table with a wheel between two inputs.
+
+    ``phase`` and ``spin``: what the wheel last said, live. ``spent``: the outcome of what the wheel is doing is known, so
+    nothing of it counts until it starts over. ``gap``: the device was silent since the wheel last started over.
+    ``relaunch``: the round before was null and none has followed. ``faults``: what the wheel complains of now.
+    ``foreign``: devices that said what no wheel of the game says, and are not listened to in this session. ``before``: the
+    tally before the oldest entry.
+    """
+
+    hand: Hand | None = None
+    phase: Phase | None = None
+    spin: int | None = None
+    spent: bool = False
+    gap: bool = False
+    relaunch: bool = False
+    faults: tuple[str, ...] = ()
+    countdowns: tuple[Countdown, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    foreign: tuple[str, ...] = ()
+    before: Tally = Tally()
+
+    def tally(self, upto: int | None = None) -> Tally:
+        """The tally after all remembered rounds, or after round ``upto``."""
+        return tallied(self.before, self.entries, upto)
+
+    def entry(self, number: int) -> Entry | None:
+        """The outcome of a round of this session, if it is remembered."""
+        return next((entry for entry in self.entries if entry.round == number), None)
+
+    def with_entry(self, entry: Entry) -> Self:
+        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
+        others = (each for each in self.entries if each.round != entry.round)
+        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
+        before = self.before
+        if len(entries) > REMEMBERED:
+            before, entries = before.after(entries[0]), entries[1:]
+        return msgspec.structs.replace(self, entries=entries, before=before)
+
+    def unresolved(self) -> list[Entry]:
+        """The rounds whose result a person may still give."""
+        return [entry for entry in self.entries if entry.kind == "unresolved"]
+
+    def left(self, purpose: Purpose) -> int | None:
+        """How many announced last balls are left, or None where none were announced."""
+        return next((each.left for each in self.countdowns if each.purpose == purpose), None)
+
+
+def tallied(before: T, entries: Iterable[Entry], upto: int | None = None) -> T:
+    """A tally after these rounds, or those of them up to round ``upto``."""
+    tally = before
+    for entry in entries:
+        if upto is None or entry.round <= upto:
+            tally = tally.after(entry)
+    return tally

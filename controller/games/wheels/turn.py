@@ -1,0 +1,281 @@
+"""One step of a table with a wheel: the moves that readings and commands are made of, whatever the game.
+
+Each move changes the state and says its event in one go, so that the two cannot part.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, TypeGuard
+
+from msgspec.structs import replace
+
+from controller.commands import Command, VoidReason
+from controller.events import (
+    BetsClosed,
+    Frame,
+    Irregularity,
+    LastRounds,
+    LimitChanged,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
+from controller.games.game import Rejected
+from controller.games.moves import Moves, frame_of
+from controller.games.wheels.settings import Breach, Policy, WheelSettings
+from controller.games.wheels.state import Entry, Hand, WheelState
+from controller.rulebook import Law
+from controller.rulebook_wheels import WheelBook
+from devices.readings import Number, Phase, Reading
+
+DECISIONS = ("round.confirm", "round.void")
+"""What a person may say of a round that the machine must not decide."""
+
+WRONG_DEVICE = "wrong_device"
+"""The alert that a device says what no wheel of this game says."""
+
+Why = Literal["silence", "witnesses_disagree", "number_unknown", "before_no_more_bets", "no_launch", "undecided"]
+
+
+class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
+    """One step of a table with a wheel. What differs from game to game stands first."""
+
+    opening: ClassVar[tuple[Phase, ...]]
+    """The phases in which such a wheel, where it is the one to say so, has bets open."""
+    breaches: ClassVar[Mapping[str, Breach]]
+    """The breaches that a setting of the same name decides."""
+    put_back: ClassVar[bool]
+    """Whether the ball goes back to the last number after a null spin, before it is launched again."""
+
+    @abstractmethod
+    def has(self, number: Number | None) -> TypeGuard[Number]:
+        """Whether the wheel has this number."""
+
+    @abstractmethod
+    def numbers(self) -> str:
+        """The numbers of the wheel, in words."""
+
+    @abstractmethod
+    def tells(self, number: Number) -> dict[str, Any]:
+        """What is told of a number with a result and with its correction: the fields of both events."""
+
+    def tells_of_round(self, number: int, cell: int | None) -> dict[str, Any]:  # noqa: ARG002 - what most games leave out
+        """What is told besides with the result of this round, that lies in this cell."""
+        return {}
+
+    def concerns(self, fault: str, hand: Hand) -> bool:  # noqa: ARG002 - at most games all faults alike
+        """Whether a fault of the spin is one of the round in hand: its ball was launched, or its wheel set going."""
+        return hand.launched
+
+    def may_be_told(self, hand: Hand) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
+        """Whether a person may give the result of a round in hand that waits for a decision, though nothing has landed."""
+        return False
+
+    def silence(self, given: Reading) -> None:  # noqa: ARG002 - which silence, matters to some games only
+        """The device was not heard for a while: what it did then is unknown."""
+        self.change(gap=True, spent=False)
+
+    def forgets(self) -> dict[str, Any]:
+        """What else of the state begins anew with a session."""
+        return {}
+
+    # The round in hand
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        assert self.state.hand is not None
+        self.change(hand=replace(self.state.hand, **fields))
+
+    @property
+    def bets_open_at_wheel(self) -> bool:
+        """Whether the wheel, if it is the one to say so, has bets open and no round is in hand."""
+        state = self.state
+        return self.settings.phases == "device" and state.open and state.phase in self.opening and state.hand is None
+
+    def over(self, spin: int | None) -> Entry | None:
+        """The last round, if by its count the wheel speaks of that one still: it has its outcome already."""
+        hand, last = self.state.hand, self.state.entries[-1:]
+        if spin is None or not last or last[0].spin != spin or (hand and hand.spin == spin):
+            return None
+        return last[0]
+
+    def begin(self, spin: int | None) -> Hand:
+        """Take the next round in hand, without a word: its bets opened where we could not see it."""
+        number = self.state.round + 1
+        last = self.state.left("close") == 1
+        hand = Hand(round=number, spin=spin, relaunch=self.state.relaunch, last=last)
+        self.change(round=number, hand=hand, relaunch=False, spent=False)
+        return hand
+
+    def aside(self, spin: int | None) -> Hand:
+        """A round that was over before anybody knew of it, while another is in hand."""
+        self.change(round=self.state.round + 1)
+        return Hand(round=self.state.round, spin=spin)
+
+    def open_bets(self, spin: int | None, frames: tuple[Frame, ...] = (), by: str | None = None) -> None:
+        """Bets are open for the next round."""
+        hand = self.begin(spin)
+        self.change_hand(frames=frames)
+        calls = self.book.announcements
+        self.say(
+            RoundOpened(
+                round=hand.round,
+                spin=spin,
+                by=by,
+                relaunch=hand.relaunch,
+                last_number=self.state.tally().number,
+                last_of_session=hand.last,
+                announcement=calls.get("relaunch" if hand.relaunch and "relaunch" in calls else "bets_open"),
+            )
+        )
+
+    def close_bets(self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False) -> None:
+        """No more bets."""
+        hand = self.state.hand
+        assert hand is not None
+        self.change_hand(closed=True, frames=hand.frames + frames)
+        self.say(
+            BetsClosed(
+                round=hand.round,
+                spin=hand.spin,
+                by=by,
+                unobserved=unobserved,
+                announcement=self.book.announcements.get("bets_closed"),
+            )
+        )
+
+    # Its outcome: a result, null, or unresolved
+
+    def result(self, of: Hand | Entry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
+        """The ball lies, or the wheel stands, definitively, or a person stands for it."""
+        last = of.last or (self.state.left("close") == 1 and of.round == self.state.round)
+        self._record(Entry(round=of.round, kind="result", spin=of.spin, number=number, cell=cell, last=last))
+        self.say(
+            RoundResult(
+                round=of.round,
+                number=number,
+                spin=of.spin,
+                last_of_session=last,
+                frames=of.frames,
+                confirmed_by=confirmed_by,
+                **self.tells(number),
+                **self.tells_of_round(of.round, cell),
+            )
+        )
+        self._count_down(of.round)
+
+    def void(self, of: Hand | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The spin is null: no number, and the last valid one stands until the next."""
+        self._record(Entry(round=of.round, kind="void", spin=of.spin, reason=reason, article=law.article, last=of.last))
+        hand = self.state.hand
+        if hand is None and of.round == self.state.round:
+            self.change(relaunch=True, gap=False)
+        elif hand and of.round == hand.round - 1 and not hand.launched:
+            self.change_hand(relaunch=True)
+        self.say(
+            RoundVoid(
+                round=of.round,
+                reason=reason,
+                law=law.rule,
+                article=law.article,
+                last_number=self.state.tally(upto=of.round).number,
+                by=by.by if by else None,
+                role=by.role if by else None,
+                spin=of.spin,
+                announcement=self.book.announcements.get("void"),
+            )
+        )
+        if self.settings.last_rounds_count == "all":
+            self._count_down(of.round)
+        if self.state.relaunch and self.bets_open_at_wheel:
+            self.open_bets(self.state.spin)
+
+    def unresolved(self, of: Hand | Entry, why: Why, candidate: Number | None = None, cell: int | None = None) -> None:
+        """The result is not known for certain; nobody invents it."""
+        entry = Entry(
+            round=of.round, kind="unresolved", spin=of.spin, candidate=candidate, cell=cell, frames=of.frames, last=of.last
+        )
+        self._record(entry)
+        self.say(RoundUnresolved(round=of.round, why=why, candidate=candidate, spin=of.spin, frames=of.frames))
+
+    def _record(self, entry: Entry) -> None:
+        hand = self.state.hand
+        self.state = self.state.with_entry(entry)
+        if hand is not None and hand.round == entry.round:
+            self.change(hand=None, spent=True)
+
+    def _count_down(self, number: int) -> None:
+        """One announced last ball fewer; after the last of them a new minimum holds."""
+        for each in self.state.countdowns:
+            if each.left == 0 or number < each.since:
+                continue
+            left = each.left - 1
+            done = left == 0 and each.purpose == "limit"
+            others = tuple(other for other in self.state.countdowns if other.purpose != each.purpose)
+            self.change(countdowns=others if done else (*others, replace(each, left=left)))
+            self.say(LastRounds(round=number, purpose=each.purpose, left=left))
+            if done and each.minimum is not None:
+                was = self.state.minimum
+                self.change(minimum=each.minimum)
+                self.say(LimitChanged(round=number, minimum=each.minimum, was=was, currency=self.state.currency))
+
+    # What is not as it should be
+
+    def irregular(
+        self,
+        what: str,
+        law: Law | None = None,
+        *,
+        given: Reading | None = None,
+        asks: tuple[str, ...] = (),
+        detail: str | None = None,
+    ) -> None:
+        """Say what the decree does not allow or does not foresee, and where it stands: under its own name, if not elsewhere."""
+        law = law or self.book.laws[what]
+        hand = self.state.hand
+        self.say(
+            Irregularity(
+                round=hand.round if hand else 0,
+                what=what,
+                law=law.rule,
+                article=law.article,
+                spin=hand.spin if hand else getattr(given, "spin", None),
+                detail=detail,
+                asks=asks,
+                frames=frames_of(given),
+            )
+        )
+
+    def breach(self, what: str, given: Reading) -> None:
+        """A breach in the round in hand, told once: the table's policy says whether it waits for a person or is null."""
+        hand = self.state.hand
+        if hand is None or what in hand.said:
+            return
+        policy: Policy = getattr(self.settings, what)
+        breach = self.breaches[what]
+        null = self.book.void.get(breach.reason)
+        law = self.book.laws[breach.law] if breach.law else null
+        assert law is not None
+        asks = DECISIONS if policy == "ask" else ()
+        hand = replace(hand, said=(*hand.said, what), asks=hand.asks or asks)
+        self.change(hand=hand)
+        self.irregular(what, law, given=given, asks=asks)
+        if policy == "void":
+            self.void(hand, breach.reason, null or law)
+
+    # What commands stand on
+
+    def pocket(self, number: Number) -> Number:
+        """The number, if the wheel has it. Rejects any other."""
+        if self.has(number):
+            return number
+        raise Rejected(f"the wheel has no number {number}; it has {self.numbers()}")
+
+
+def frames_of(given: Reading | None) -> tuple[Frame, ...]:
+    """The frame behind a reading, as evidence."""
+    frame = frame_of(given) if given is not None else None
+    return () if frame is None else (frame,)
