@@ -11,19 +11,39 @@ import msgspec
 from controller.games.game import Game
 from controller.rulebook import Doubt, rulebook
 
-ROULETTE = ("controller.games.roulette:RouletteGame", "controller.games.roulette_settings:RouletteSettings")
-CHEMIN = ("controller.games.chemin:CheminGame", "controller.games.chemin_settings:CheminSettings")
-BLACKJACK = ("controller.games.blackjack:BlackjackGame", "controller.games.blackjack_settings:BlackjackSettings")
+ROULETTE = ("controller.games.roulette.game:RouletteGame", "controller.games.roulette.settings:RouletteSettings")
+CHEMIN = ("controller.games.chemin.game:CheminGame", "controller.games.chemin.settings:CheminSettings")
+BLACKJACK = ("controller.games.blackjack.game:BlackjackGame", "controller.games.blackjack.settings:BlackjackSettings")
+CIRCLE = ("controller.games.circle.game:CircleGame", "controller.games.circle.settings:CircleSettings")
+HOUSE_POKER = ("controller.games.house_poker.game:HousePokerGame", "controller.games.house_poker.settings:HousePokerSettings")
 
 GAMES: Mapping[str, tuple[str, str]] = {
     "roulette-french": ROULETTE,
     "roulette-american": ROULETTE,
-    "trente-et-quarante": ("controller.games.trente:TrenteGame", "controller.games.trente_settings:TrenteSettings"),
-    "punto-banca": ("controller.games.punto_banca:PuntoBancaGame", "controller.games.punto_banca_settings:PuntoBancaSettings"),
+    "craps": ("controller.games.craps.game:CrapsGame", "controller.games.craps.settings:CrapsSettings"),
+    "boule": ("controller.games.boule.game:BouleGame", "controller.games.boule.settings:BouleSettings"),
+    "fortune-wheel": ("controller.games.fortune.game:FortuneGame", "controller.games.fortune.settings:FortuneSettings"),
+    "trente-et-quarante": ("controller.games.trente.game:TrenteGame", "controller.games.trente.settings:TrenteSettings"),
+    "punto-banca": ("controller.games.punto_banca.game:PuntoBancaGame", "controller.games.punto_banca.settings:PuntoBancaSettings"),
     "chemin-de-fer": CHEMIN,
     "baccarat-two-cloths": CHEMIN,
     "blackjack": BLACKJACK,
     "blackjack-triple": BLACKJACK,
+    "texas-holdem": CIRCLE,
+    "omaha": CIRCLE,
+    "omaha-five": CIRCLE,
+    "omaha-hi-lo": CIRCLE,
+    "holdem-double": CIRCLE,
+    "synthetic-poker": CIRCLE,
+    "five-card-stud": CIRCLE,
+    "seven-card-stud": CIRCLE,
+    "circle-draw": CIRCLE,
+    "poker-no-draw": HOUSE_POKER,
+    "poker-draw-house": HOUSE_POKER,
+    "three-card-poker": HOUSE_POKER,
+    "trijoker": ("controller.games.trijoker.game:TrijokerGame", "controller.games.trijoker.settings:TrijokerSettings"),
+    "texas-house": ("controller.games.texas_house.game:TexasHouseGame", "controller.games.texas_house.settings:TexasHouseSettings"),
+    "pai-gow": ("controller.games.pai_gow.game:PaiGowGame", "controller.games.pai_gow.settings:PaiGowSettings"),
 }
 """Game id -> where its game and its settings are, as ``"module:name"``."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -33,7 +34,7 @@ Settings = TypeVar("Settings")
 State = TypeVar("State", bound=Remembered)
 
 
-class Moves(Generic[Book, Settings, State]):
+class Moves(ABC, Generic[Book, Settings, State]):
     """The base of each game's ``Turn``: its moves change the state and say their event in one go, so that the two cannot part."""
 
     def __init__(self, book: Book, settings: Settings, state: State) -> None:

@@ -1,0 +1,1 @@
+"""What trijoker, texas against the house and pai gow share."""

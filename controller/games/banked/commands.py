@@ -1,0 +1,352 @@
+"""What a table whose boxes play one deck makes of a person's commands. One that cannot be followed is rejected, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from controller.commands import (
+    BetsClose,
+    BetsOpen,
+    BoxesSet,
+    CardDecide,
+    CardsDeal,
+    CardsShow,
+    CardsTurn,
+    Command,
+    DealError,
+    DeckCheck,
+    LastRoundsAnnounce,
+    ResultCorrect,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+)
+from controller.events import CardRemoved, DeckChecked, SessionClosed
+from controller.games.banked.readings import Turn, go_on
+from controller.games.banked.state import Deal, Held
+from controller.games.game import Rejected
+from controller.games.moves import frame_of
+from controller.games.poker import cards as poker_cards
+from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import announce_last_rounds, session
+
+MAY: Mapping[type[Command], tuple[Role, ...]] = {
+    **dict.fromkeys((SessionOpen, SessionClose, CardDecide, RoundConfirm, ResultCorrect, DealError), IN_CHARGE),
+    **dict.fromkeys((BoxesSet, BetsOpen, BetsClose, LastRoundsAnnounce, DeckCheck), AT_THE_TABLE),
+    **dict.fromkeys((CardsDeal, CardsShow, CardsTurn), AT_THE_TABLE),
+}
+"""Which roles may say what. Who may call a round null is in the rulebook."""
+
+GOES_ON = ("card_exposed", "deal_error", "packet_wrong", "shuffler_unready", "dealer_early", "deck_wrong", "leftover_wrong")
+"""Doubts that a person may set aside: the round goes on as it lies."""
+
+
+# Sessions
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens, with no boxes so far."""
+    turn.open_session(given, boxes=(), played=(), last=None, held=(), doubt=None, about=None, shown=None)
+    turn.clear_alert("card_while_closed")
+
+
+def close_session(turn: Turn, given: SessionClose) -> None:
+    """The table closes. A round whose bets are closed is left unresolved."""
+    session(turn)
+    if turn.state.deal is not None and turn.state.deal.closed:
+        turn.unresolved()
+    turn.change(open=False, deal=None, held=(), doubt=None, about=None, shown=None)
+    turn.expect()
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+# Bets
+
+
+def set_boxes(turn: Turn, given: BoxesSet) -> None:
+    """The boxes in play, from the next round on; of a round whose bets are open too."""
+    session(turn)
+    deal, most = turn.state.deal, turn.book.boxes
+    if deal is not None and deal.closed:
+        raise Rejected(f"round {deal.round} is in hand: its bets are closed")
+    if not given.boxes or len(set(given.boxes)) < len(given.boxes) or not set(given.boxes) <= set(range(1, most + 1)):
+        raise Rejected(f"the boxes are some of 1 to {most}, each once: {turn.book.article}")
+    turn.change(boxes=tuple(sorted(given.boxes)))
+    if deal is not None:
+        turn.change_deal(boxes=turn.state.boxes)
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """Bets open for a new round."""
+    session(turn)
+    state = turn.state
+    if state.deal is not None:
+        raise Rejected(f"round {state.deal.round} is in hand; it has no result yet")
+    if not state.boxes:
+        raise Rejected("no box is in play: say boxes.set")
+    if state.held:
+        raise Rejected("a card waits for card.decide")
+    if state.defective:
+        law = turn.book.laws["deck_wrong"]
+        raise Rejected(f"the deck is not whole; say deck.check when it is: {law.rule}, {law.article}")
+    turn.may_play()
+    if not state.checked and "deck_unchecked" in turn.book.laws:
+        turn.irregular("deck_unchecked")
+    turn.open_bets(given.by)
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets."""
+    session(turn)
+    deal = turn.state.deal
+    if deal is None or deal.closed:
+        raise Rejected("no bets are open")
+    if turn.state.shuffler is not None:
+        raise Rejected(f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say deck.check")
+    turn.may_play()
+    turn.close_bets(given.by)
+    turn.expect()
+
+
+# Cards
+
+
+def deal_cards(turn: Turn, given: CardsDeal) -> None:
+    """Cards were dealt by hand, or came unseen in a silence."""
+    deal = dealing(turn)
+    held = turn.state.held
+    after_silence = deal.gap and bool(held) and held[0].trouble is None  # what waits came after what is told now
+    if turn.state.doubt is not None or (held and not after_silence):
+        raise Rejected(f"the table waits for {'card.decide' if held else ' or '.join(turn.state.stop_asks)}")
+    if why := turn.too_early():
+        raise Rejected(f"no card may come yet: {turn.book.laws[why].article}")
+    if not deal.due:
+        raise Rejected("no card is due; a card too many is told by deal.error")
+    to = given.who if given.who is not None else deal.due[0]
+    if given.count < 1 or given.count > deal.due.count(to):
+        raise Rejected(f"{deal.due.count(to)} cards are due to {to}; a wrong number is told by deal.error")
+    if len(given.cards) > given.count or poker_cards.trouble(deal.table, given.cards, turn.deck):
+        raise Rejected("the cards named are some of those dealt, each one of the deck and there once")
+    for card in given.cards:
+        turn.lay(to, card, up=True)
+        if turn.state.deal is None:
+            return
+    if given.count > len(given.cards):
+        turn.lay(to, count=given.count - len(given.cards))
+    turn.advance()
+    turn.expect()
+
+
+def show_cards(turn: Turn, given: CardsShow) -> None:
+    """A hand lies face up, and these are its cards."""
+    before = turn.state
+    _showing(turn, given.who)
+    turn.show(given)
+    go_on(turn)
+    if turn.state == before:
+        raise Rejected(f"the cards of {given.who} lie so already")
+
+
+def turn_cards(turn: Turn, given: CardsTurn) -> None:
+    """A hand whose cards were read lies face up."""
+    deal, before = dealing(turn), turn.state
+    if given.who is None:
+        raise Rejected("say whose cards are turned")
+    _showing(turn, given.who)
+    own = poker_cards.dealt(deal.table, given.who)
+    if given.index is not None and not (0 < given.index <= len(own) and own[given.index - 1].card):
+        raise Rejected(f"{given.who} has no such card that is known: say cards.show")
+    if given.index is None and not poker_cards.is_known(deal.table, given.who):
+        raise Rejected(f"not every card of {given.who} is known: say cards.show")
+    turn.put(poker_cards.turn(deal.table, given.who, given.index))
+    turn.faced(given.who)
+    go_on(turn)
+    if turn.state == before:
+        raise Rejected(f"{given.who} lies face up already")
+
+
+def _showing(turn: Turn, who: str) -> None:
+    deal = dealing(turn)
+    if turn.state.stop is not None and "cards.show" not in turn.state.stop_asks:
+        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+    if not poker_cards.hand(deal.table, who):
+        raise Rejected(f"{who} has no cards")
+    state = turn.state
+    anew = state.doubt == "shown_differs" and poker_cards.is_up(deal.table, who)  # that one may have been told wrongly
+    if state.doubt is None or (anew and who != state.about):
+        turn.may_show(who)
+    elif state.about not in (None, who):
+        raise Rejected(f"the table waits for the cards of {turn.state.about}")
+
+
+def check_deck(turn: Turn, given: DeckCheck) -> None:
+    """A person counted the deck and looked at it; if it is right, cards may come of it whatever the shuffler says."""
+    session(turn)
+    count_right = given.cards == turn.counted()
+    number = turn.state.deal.round if turn.state.deal else 0
+    right = given.right and count_right
+    turn.say(DeckChecked(round=number, right=right, count=given.cards, count_right=count_right, set_right=given.right, by=given.by))
+    turn.judge(right)
+    turn.change(shuffler=None if right else turn.state.shuffler)
+    go_on(turn)
+
+
+# Decisions
+
+
+def report_error(turn: Turn, given: DealError) -> None:
+    """An error of dealing: the rules make the round null for it, or say that it goes on, or leave it to a person."""
+    if given.role not in turn.book.void_by:
+        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
+    deal = dealing(turn)
+    kind = given.who.split(":")[0] if given.who else ""
+    reason = turn.book.errors.get(f"{given.error} {kind}", turn.book.errors.get(given.error))
+    put_right = given.recoverable and reason == "wrong_count" and turn.correctable()
+    if reason is not None and not put_right:
+        turn.void(deal.round, reason, turn.book.void[reason], given)
+    elif turn.state.doubt is not None:
+        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+    else:
+        turn.error(given)
+    go_on(turn)
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """The round is null by the word of the person in charge."""
+    law = turn.book.void.get(given.reason)
+    if law is None:
+        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    deal, waiting = turn.state.deal, turn.state.unresolved()
+    number = given.round
+    if number is None:
+        if deal is None and len(waiting) != 1:
+            raise Rejected("say which round: none is in hand, and not one alone is unresolved")
+        number = deal.round if deal is not None else waiting[0].round
+    if (deal is None or deal.round != number) and number not in [entry.round for entry in waiting]:
+        raise Rejected(f"round {number} is neither in hand nor unresolved")
+    turn.void(number, given.reason, law, given)
+    turn.expect()
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """A person lets the round go on as it lies; or one that was left unresolved was settled at the table."""
+    if given.winner is not None or given.number is not None or given.dice is not None:
+        raise Rejected("what comes out follows from the cards")
+    state, waiting = turn.state, turn.state.unresolved()
+    alone = waiting[0].round if state.deal is None and len(waiting) == 1 else None
+    left = next((entry for entry in waiting if entry.round == (given.round or alone)), None)
+    if left is not None:
+        turn.confirmed(left, f"{given.by} ({given.role})")
+        return
+    deal = dealing(turn)
+    if given.round not in (None, deal.round):
+        raise Rejected(f"round {given.round} is not in hand")
+    if turn.state.doubt not in GOES_ON:
+        raise Rejected(f"round {deal.round} waits for no confirmation")
+    turn.let_pass()
+    turn.settle(*GOES_ON)
+    stand(turn, given)
+    go_on(turn)
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:
+    """Cards of a published result were told wrongly: every bet is settled anew."""
+    entry = published(turn.state, given.round)
+    deal = turn.state.round_of(entry.round)
+    amended, said = (deal, given) if deal is None else turn.amended(deal, entry, given)
+    right = right_cards(entry, said, turn.deck, [each.card for each in deal.table] if deal is not None else ())
+    if deal is None:  # a person's word settled it
+        tell(turn, entry, Outcome(hands=entry.hands), Outcome(hands=relaid(entry.hands, right)), given)
+        return
+    before = turn.outcome(deal, {each.who: each.cards for each in entry.hands})
+    tell(turn, entry, before, turn.outcome(amended, right), given)
+    turn.change(played=tuple(amended if each is deal else each for each in turn.state.played))
+
+
+def decide(turn: Turn, given: CardDecide) -> None:
+    """A person decides about what waits: cards shown that were not dealt, cards hidden by a silence, a card."""
+    session(turn)
+    state = turn.state
+    if state.doubt == "shown_differs":
+        if given.action != "accept" or state.shown is None:
+            raise Rejected("accept what is shown, or say cards.show again, or round.void")
+        turn.show(state.shown, trust=True)
+    elif state.doubt is not None:
+        raise Rejected(f"the table waits for {' or '.join(state.stop_asks)}")
+    elif state.deal is not None and state.deal.gap:
+        if given.action != "accept":
+            raise Rejected("accept that no card is missing, after cards.deal for those that came unseen; or say round.void")
+        turn.change_deal(gap=False)
+    elif state.held:
+        together = len(state.held) if state.deal is None else 1  # those outside a round leave together
+        turn.change(held=state.held[together:])
+        for each in state.held[:together]:
+            _waiting(turn, given, each)
+    else:
+        raise Rejected("no card waits for a decision")
+    stand(turn, given)
+    go_on(turn)
+
+
+def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
+    """The card that waits leaves the game, or lies where it belongs, as it is or as the person reads it."""
+    deal, card, exposed = turn.state.deal, held.given.card, held.given.exposed
+    if given.action == "remove":
+        number = deal.round if deal else 0
+        turn.say(CardRemoved(round=number, why=held.trouble or "decided", card=card if exposed else None))
+        return
+    if given.action not in ("accept", "read", "for"):
+        raise Rejected("the card is accepted, read anew, for somebody, or removed")
+    if deal is None or not deal.closed or turn.too_early() or not deal.due:
+        raise Rejected("no card is due: remove it, or say round.void")
+    frame = frame_of(held.given)
+    if given.action == "read":
+        frame, card = (frame if given.card == card else None), given.card
+    if card is not None and poker_cards.trouble(deal.table, [card], turn.deck):
+        raise Rejected("the card is none of the deck, or lies there already: say read and the card, or remove it")
+    to = given.who if given.action == "for" and given.who is not None else deal.due[0]
+    if to not in deal.due:
+        raise Rejected(f"no card is due to {to}")
+    turn.lay(to, card, up=exposed, frame=frame)
+
+
+# What commands stand on
+
+
+def dealing(turn: Turn) -> Deal:
+    """The round in hand, its bets closed; rejects where there is none."""
+    session(turn)
+    deal: Deal | None = turn.state.deal
+    if deal is None or not deal.closed:
+        raise Rejected("no round is in hand whose bets are closed")
+    return deal
+
+
+def stand(turn: Turn, given: Command) -> None:
+    """A person has decided about what was not as it should be."""
+    if turn.state.deal is not None:
+        turn.change_deal(stands=f"{given.by} ({given.role})")
+
+
+TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {
+    SessionOpen: open_session,
+    SessionClose: close_session,
+    BoxesSet: set_boxes,
+    BetsOpen: open_bets,
+    BetsClose: close_bets,
+    CardsDeal: deal_cards,
+    CardsShow: show_cards,
+    CardsTurn: turn_cards,
+    DeckCheck: check_deck,
+    DealError: report_error,
+    RoundVoid: void,
+    RoundConfirm: confirm,
+    ResultCorrect: correct,
+    CardDecide: decide,
+    LastRoundsAnnounce: announce_last_rounds,
+}
+"""Who takes which command. A game adds its own; any other is refused."""

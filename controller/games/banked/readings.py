@@ -1,0 +1,199 @@
+"""What a table whose boxes play one deck makes of its shoe's or shuffler's readings.
+
+A card that is not read lies there unknown, as all do whose packet a shuffler dealt. One that should not have come waits, with
+all that follow it, until a person decides; so does whatever a silence may have hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from controller.events import DeckChecked
+from controller.games.banked.state import QUEUE, Held
+from controller.games.banked.turn import BankedTurn
+from controller.games.moves import frame_of
+from controller.games.poker import cards as poker_cards
+from controller.games.poker.readings import heed_shuffler, take_fault
+from devices.readings import (
+    AnyReading,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    ShoeFault,
+    ShoeReset,
+    ShufflerPacket,
+    ShufflerState,
+    ShufflerVerdict,
+)
+
+Turn = BankedTurn[Any, Any, Any]
+
+PLACES = ("box:", "dealer", "common:", "board", "burn")
+"""How a device names a place as we do; it may have words of its own."""
+
+
+def take_card(turn: Turn, given: CardDrawn) -> None:
+    """A card came."""
+    state = turn.state
+    if not state.open:
+        if "card_while_closed" not in state.alerts:
+            turn.irregular("card_out_of_round")
+        turn.raise_alert("card_while_closed", given)
+    elif given.late:
+        lose_place(turn)
+    elif state.stop is not None:
+        wait(turn, given)
+    else:
+        follow(turn, given)
+    turn.expect()
+
+
+def wait(turn: Turn, given: CardDrawn) -> None:
+    """The card waits behind what a person must speak about; more than a deck is not kept."""
+    if len(turn.state.held) < QUEUE:
+        turn.change(held=(*turn.state.held, Held(given=given)))
+    else:
+        lose_place(turn)
+
+
+def follow(turn: Turn, given: CardDrawn) -> None:
+    """The card goes where the next one belongs, or stops the table."""
+    if why := objection(turn, given):
+        turn.change(held=(Held(given=given, trouble=why), *turn.state.held))
+        turn.irregular(why, asks=turn.state.stop_asks)
+        return
+    turn.lay(turn.hand.due[0], given.card, up=given.exposed, frame=frame_of(given), by_device=True)
+    if turn.state.deal is not None:
+        turn.advance()
+
+
+def go_on(turn: Turn) -> None:
+    """Nothing stops the table any more: the cards that waited are followed, in their order."""
+    if turn.state.deal is not None and turn.state.stop is None:
+        turn.advance()
+    while turn.state.held and turn.state.doubt is None and not (turn.state.deal and turn.state.deal.gap):
+        first, *rest = turn.state.held
+        if first.trouble is not None:
+            break
+        turn.change(held=tuple(rest))
+        follow(turn, first.given)
+    turn.expect()
+
+
+def objection(turn: Turn, given: CardDrawn) -> str | None:
+    """Why this card may not simply go where the next one belongs."""
+    deal = turn.state.deal
+    if deal is None:
+        return "card_out_of_round"
+    if not deal.closed:
+        return "card_before_close"
+    if given.unsure:
+        return "card_unsure"
+    if why := turn.too_early():
+        return why
+    if not deal.due:
+        return "card_extra"
+    claimed = turn.heeds_places and given.to is not None and given.to.startswith(PLACES)
+    if claimed and given.to != deal.due[0]:
+        return "card_unsure"
+    return poker_cards.trouble(deal.table, [given.card], turn.deck) if given.card is not None else None
+
+
+def take_packet(turn: Turn, given: ShufflerPacket) -> None:
+    """Cards came for a hand, and nobody knows which. They go where the next ones belong; another claim asks."""
+    deal = turn.state.deal
+    if not turn.state.open or deal is None or not deal.closed or turn.too_early() or not deal.due:
+        turn.irregular("card_out_of_round", detail=f"a packet of {given.size}")
+    elif given.late or turn.state.stop is not None:
+        lose_place(turn)
+    else:
+        to = deal.due[0]
+        if turn.heeds_places and given.to not in (None, to):
+            turn.doubt("packet_wrong", detail=f"a packet for {given.to}, and {to} is next")
+        elif given.size > deal.due.count(to):
+            turn.doubt("packet_wrong", detail=f"a packet of {given.size} for {to}, to which {deal.due.count(to)} are due")
+        else:
+            turn.lay(to, count=given.size)
+            turn.advance()
+    turn.expect()
+
+
+# What a silence hides
+
+
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """A device is not heard, or was not: a card may have come unseen while cards were due."""
+    if not isinstance(given, LinkLate | LinkGap):
+        others = tuple(each for each in turn.state.silent if each != given.device)
+        turn.change(silent=others if isinstance(given, LinkUp) else (*others, given.device))
+    lose_place(turn)
+    turn.expect()
+
+
+def take_reset(turn: Turn, _given: ShoeReset) -> None:
+    """The shoe started afresh."""
+    lose_place(turn)
+    turn.expect()
+
+
+def lose_place(turn: Turn) -> None:
+    """Where cards are due, one may have come that nobody told."""
+    deal = turn.state.deal
+    if deal is None or not deal.closed or deal.gap or not deal.due:
+        return
+    turn.change_deal(gap=True)
+    turn.irregular("silence", asks=turn.state.stop_asks)
+
+
+# The deck, and what the devices say of themselves
+
+
+def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
+    """A shuffler looked at a deck. Which cards it misses is not told while some of them lie face down."""
+    if given.late:
+        return
+    whole = given.count == turn.counted() if given.count is not None and given.decks in (None, 1) else None
+    count_right = whole if given.count_right is None else given.count_right
+    right = False not in (count_right, given.set_right) and not given.missing and not given.extra
+    hidden = turn.state.deal is not None or bool(turn.state.held)
+    turn.say(
+        DeckChecked(
+            right=right,
+            count=given.count,
+            count_right=count_right,
+            set_right=given.set_right,
+            device=given.device or None,
+            missing=() if hidden else given.missing,
+            extra=() if hidden else given.extra,
+        )
+    )
+    turn.judge(right)
+    go_on(turn)
+
+
+def take_state(turn: Turn, given: ShufflerState) -> None:
+    """A shuffler needs a person, or does so no longer. While cards are due, one may have come that it did not tell; no deal begins
+    until it is ready or the cards are found right.
+    """
+    unready, deal = heed_shuffler(turn, given), turn.state.deal
+    turn.change(shuffler=unready)
+    if unready is not None and deal is not None and deal.closed and deal.due and turn.state.doubt is None:
+        turn.doubt("shuffler_unready", detail=unready)
+    turn.expect()
+
+
+TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {
+    CardDrawn: take_card,
+    ShufflerPacket: take_packet,
+    ShufflerVerdict: take_verdict,
+    ShufflerState: take_state,
+    ShoeFault: take_fault,
+    ShoeReset: take_reset,
+    **dict.fromkeys((LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap), take_silence),
+}
+"""Who takes which reading. One that is not here does not concern these games."""

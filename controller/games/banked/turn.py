@@ -1,0 +1,291 @@
+"""One step of a table whose boxes play one deck: the moves that readings and commands of all such games are made of.
+
+Each move changes the state and says its event in one go, so that the two cannot part. A game's own ``Turn`` fills in what it
+alone knows: where cards go, what lies face up, who may show, what an error of dealing does, and when the round is decided.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
+
+from msgspec.structs import replace
+
+from controller.commands import CardsShow, Command, DealError, ResultCorrect, VoidReason
+from controller.events import (
+    BetsClosed,
+    CardExpected,
+    Frame,
+    Hand,
+    HandDecided,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
+from controller.games.banked.state import BankedState, Deal
+from controller.games.decks import deck
+from controller.games.game import Rejected
+from controller.games.poker import cards as poker_cards
+from controller.games.poker.correction import Outcome
+from controller.games.poker.moves import PokerMoves
+from controller.games.poker.state import Entry
+from controller.law import Law
+from controller.rulebook_common_poker import Banked
+
+B = TypeVar("B", bound=Banked)
+S = TypeVar("S")
+T = TypeVar("T", bound=BankedState)
+
+
+class BankedTurn(PokerMoves[B, S, T]):
+    """One step of such a table."""
+
+    heeds_places = True
+    """Whether a shuffler can know for whom its packets are."""
+
+    # What each game knows for itself
+
+    def may_play(self) -> None:
+        """Reject that a round is played with the boxes as they are."""
+
+    @abstractmethod
+    def begin_deal(self) -> None:
+        """Bets are closed: say in what order the cards come, if that is known now."""
+
+    def too_early(self) -> str | None:
+        """Why no card may come though bets are closed, as the name of an irregularity."""
+        return None
+
+    @abstractmethod
+    def lies_up(self, who: str) -> bool:
+        """Whether the next card of this hand lies face up by the rules."""
+
+    @abstractmethod
+    def exposed(self, who: str, *, by_device: bool = False) -> None:
+        """A card of this hand lies face up that must not, by the word of a person or of a device."""
+
+    @abstractmethod
+    def error(self, given: DealError) -> None:
+        """An error of dealing that does not by itself make the round null."""
+
+    def correctable(self) -> bool:
+        """Whether an error of dealing that was put right leaves the round standing."""
+        return False
+
+    def let_pass(self) -> None:
+        """A person lets the round go on in spite of what stopped it."""
+
+    @abstractmethod
+    def may_show(self, who: str) -> None:
+        """Reject that this hand is shown or turned now."""
+
+    def faced(self, who: str) -> None:
+        """A hand was shown, or one of its cards was turned."""
+
+    @abstractmethod
+    def advance(self) -> None:
+        """What follows by itself from what lies on the table."""
+
+    @abstractmethod
+    def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> Outcome:
+        """What the cards that lie open make of a round, and of no others; ``lie``: by hand, as the result names them."""
+
+    def amended(self, deal: Any, entry: Entry, given: ResultCorrect) -> tuple[Any, ResultCorrect]:  # noqa: ARG002
+        """The round behind a result as a correction makes it, and what that says of hands. Raises ``Rejected``."""
+        return deal, given
+
+    def counted(self) -> int:
+        """How many cards whoever counts them now must find."""
+        return len(self.deck)
+
+    def judge(self, right: bool) -> None:
+        """The cards are whole, or they are not: then no round begins with them, and one in hand waits for a person."""
+        self.change(checked=True, defective=not right)
+        if right:
+            self.settle("deck_wrong")
+        elif self.state.deal is not None and self.state.doubt is None:
+            self.doubt("deck_wrong")
+        else:
+            self.irregular("deck_wrong")
+
+    @abstractmethod
+    def missing(self) -> tuple[str, ...]:
+        """The hands that must lie face up for the round to be decided, and do not."""
+
+    # What all have
+
+    def asks(self) -> tuple[str, ...]:
+        """The commands one of which the table waits for."""
+        state, deal = self.state, self.state.deal
+        if state.stop is not None:
+            return state.stop_asks
+        if (
+            deal is None or not deal.closed
+        ):  # no round begins with a deck that is not right, no deal with a shuffler that is not ready
+            unready = state.open and (state.defective or (deal is not None and state.shuffler is not None))
+            return ("deck.check",) if unready else ()
+        return ("cards.show",) if not deal.due and self.missing() else ()
+
+    @property
+    def hand(self) -> Deal:
+        """The round in hand; there is one."""
+        assert self.state.deal is not None
+        return self.state.deal
+
+    @property
+    def deck(self) -> tuple[str, ...]:
+        """The cards that there are."""
+        return deck(self.book.deck)
+
+    @property
+    def number(self) -> int:
+        """The round in hand; 0 without one."""
+        return self.state.deal.round if self.state.deal else 0
+
+    def change_deal(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        self.change(deal=replace(self.hand, **fields))
+
+    def new_deal(self, number: int) -> Deal:
+        """A round of the boxes in play."""
+        return Deal(round=number, boxes=self.state.boxes)
+
+    def open_bets(self, by: str) -> None:
+        """Bets are open for the next round."""
+        number = self.state.round + 1
+        last = self.state.entry(number - 1)
+        self.change(round=number, deal=self.new_deal(number))
+        relaunch = last is not None and last.kind == "void"
+        self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=self.book.announcements.get("bets_open")))
+
+    def close_bets(self, by: str) -> None:
+        """No more bets."""
+        self.change_deal(closed=True)
+        self.say(BetsClosed(round=self.hand.round, by=by, announcement=self.book.announcements.get("bets_closed")))
+        self.begin_deal()
+
+    def lay(
+        self,
+        to: str,
+        card: str | None = None,
+        *,
+        up: bool = False,
+        frame: Frame | None = None,
+        count: int = 1,
+        by_device: bool = False,
+    ) -> None:
+        """Cards go to a hand. One that lies face up and must not is exposed."""
+        before, by_rule = self.hand.table, self.lies_up(to)
+        after = poker_cards.lay(before, to, card, up=up or by_rule, frame=frame, count=count)
+        self.change_deal(table=after)
+        for event in poker_cards.laid_down(before, after):
+            self.say(replace(event, round=self.hand.round))
+        if up and not by_rule:
+            self.exposed(to, by_device=by_device)
+
+    def put(self, table: poker_cards.Table) -> None:
+        """The cards lie so now: those that are turned by it are told."""
+        before = self.hand.table
+        self.change_deal(table=table)
+        for event in poker_cards.turned(before, table):
+            self.say(replace(event, round=self.hand.round))
+
+    def show(self, given: CardsShow, *, trust: bool = False) -> None:
+        """A hand lies face up, and these are its cards. What cannot be waits for a person, unless one stands for it."""
+        table, who = self.hand.table, given.who
+        if trust:
+            table = poker_cards.unread(table, who, given.cards)
+        wrong = poker_cards.trouble(table, given.cards, self.deck, but=who)
+        if wrong == "card_foreign" or len(set(given.cards)) < len(given.cards):
+            raise Rejected("each card is one of the deck, and there once")
+        if given.index is not None and len(given.cards) != 1:
+            raise Rejected(f"with an index one card is shown, not {len(given.cards)}")
+        try:
+            if given.index is None:
+                after = poker_cards.show(table, who, given.cards, trust=trust)
+            else:
+                [card] = given.cards
+                after = poker_cards.show_one(table, who, given.index, card, trust=trust)
+        except ValueError as error:
+            raise Rejected(str(error)) from None
+        if wrong is not None or isinstance(after, str):
+            if trust:
+                raise Rejected("one of these cards lies face up elsewhere")
+            self.change(shown=given)
+            self.doubt("shown_differs", about=who, detail=f"{who}, there twice" if wrong else who)
+            return
+        self.settle("shown_differs", "card_unread")
+        self.put(after)
+        self.faced(who)
+
+    def decided(self, who: str, decision: Literal["go", "pass", "withdraw", "set"], by: str | None = None) -> None:
+        """What the holder of a hand does."""
+        call = self.book.announcements.get(decision)
+        self.say(HandDecided(round=self.hand.round, who=who, decision=decision, by=by, announcement=call))
+
+    def expect(self) -> None:
+        """Say where the next card belongs, when it is not what was said last."""
+        state, to = self.state, None
+        if state.deal is not None and state.deal.closed and state.stop is None and state.deal.due:
+            to = state.deal.due[0]
+        if to != state.expected:
+            self.change(expected=to)
+            self.say(CardExpected(round=state.deal.round if state.deal else 0, to=to))
+
+    # The outcome of a round: a result, null, or unresolved
+
+    def result(self, made: Outcome) -> None:
+        """The round has its result, each hand for itself. Awards were told when their hands lay open."""
+        deal = self.hand
+        self.say(
+            RoundResult(
+                round=deal.round,
+                hands=made.hands,
+                winner=None,
+                marks=made.marks,
+                frames=poker_cards.frames(deal.table),
+                confirmed_by=deal.stands,
+            )
+        )
+        shown = [card for each in made.hands for card in each.cards]
+        kept = replace(deal, order=(), table=poker_cards.seen(deal.table, shown), gap=False, stands=None)
+        self.change(played=(*self.state.played, kept))
+        self.record(Entry(round=deal.round, kind="result", hands=made.hands, marks=made.marks))
+        self.count_down(deal.round)
+
+    def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The round is null."""
+        self.annul(number, reason, law, by)
+
+    def unresolved(self) -> None:
+        """The round has no result, and nobody invents one."""
+        deal = self.hand
+        names = dict.fromkeys(each.to for each in deal.table)
+        lying = (Hand(who=who, cards=poker_cards.up(deal.table, who)) for who in names)
+        self.record(Entry(round=deal.round, kind="unresolved", hands=tuple(each for each in lying if each.cards)))
+        self.say(RoundUnresolved(round=deal.round, why="undecided", candidate=None, frames=poker_cards.frames(deal.table)))
+
+    def confirmed(self, entry: Entry, by: str) -> None:
+        """A round that was left unresolved was settled at the table: what lay open is its result."""
+        self.record(Entry(round=entry.round, kind="result", hands=entry.hands))
+        self.say(RoundResult(round=entry.round, hands=entry.hands, winner=None, marks=(), frames=(), confirmed_by=by))
+
+    def record(self, entry: Entry) -> None:
+        """Keep an outcome; the round in hand, if it is that one, is over."""
+        deal = self.state.deal
+        self.state = self.state.with_entry(entry)
+        if deal is not None and deal.round == entry.round:
+            self.change(deal=None, doubt=None, about=None, shown=None, held=(), checked=self.state.checked and not deal.table)
+
+    # What is not as it should be
+
+    def doubt(self, what: str, *, about: str | None = None, detail: str | None = None) -> None:
+        """Nothing goes on until a person has spoken."""
+        self.change(doubt=what, about=about)
+        self.irregular(what, detail=detail, asks=self.state.stop_asks)
+
+    def settle(self, *doubts: str) -> None:
+        """One of these doubts, if it is there, stops the table no more."""
+        if self.state.doubt in doubts:
+            self.change(doubt=None, about=None, shown=None)

@@ -1,0 +1,192 @@
+"""What the holder of a hand does: in a betting interval, at the showdown, or between two rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from controller.commands import BettingClose, HandAct
+from controller.events import HandDecided
+from controller.games.circle.state import Place, Seat, Stands
+from controller.games.circle.turn import Turn
+from controller.games.game import Rejected
+
+
+def act(turn: Turn, given: HandAct) -> None:
+    """One word of a player, as the croupier says it."""
+    does = ACTS.get(given.action)
+    if does is None:
+        raise Rejected(f"this game knows no {given.action}; it knows {', '.join(ACTS)}")
+    does(turn, given)
+
+
+def close(turn: Turn, given: BettingClose) -> None:
+    """The bets are equal; or all others gave up, and one player takes the pot without showing."""
+    hand = turn.state.hand
+    if hand is None or not hand.open:
+        raise Rejected("no betting interval is open")
+    if turn.state.troubles:
+        raise Rejected(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
+    if given.winner is None:
+        turn.close_betting(given.by)
+        return
+    seat = hand.seat(given.winner)
+    if seat is None or seat not in hand.live:
+        raise Rejected(f"{given.winner!r} does not play for the pot: {_live(turn)} do")
+    for other in hand.live:
+        if other != seat:
+            turn.change_seat(other.who, stands="folded")
+    turn.win(seat.who)
+
+
+def _bets(turn: Turn, given: HandAct) -> None:
+    """A word in the interval. That a player speaks out of turn does not make it null."""
+    seat = _speaker(turn, given)
+    hand = turn.hand
+    if given.action == "check" and hand.bet:
+        raise Rejected(f"{seat.who} cannot pass, there is a bet in this interval: call, raise or fold")
+    if given.action == "bet" and hand.bet:
+        raise Rejected("there is a bet in this interval: say raise")
+    turn.change_hand(begun=True, spoken=True)
+    if given.action == "raise":
+        turn.change_seat(seat.who, raises=seat.raises + 1)
+    if given.action == "all_in":
+        turn.change_seat(seat.who, stands="all_in")
+    if given.action in ("bet", "raise", "all_in"):
+        turn.change_hand(bet=True, bettor=seat.number)
+    _say(turn, given)
+    most = turn.book.raises
+    if given.action == "raise" and most is not None and seat.raises >= most and len(hand.live) > 2:
+        turn.irregular("raise_limit", detail=f"{seat.who}, {seat.raises + 1} raises; {most} are allowed")
+
+
+def _folds(turn: Turn, given: HandAct) -> None:
+    """A player gives up, be it that the bets were closed too early; who is left alone has won."""
+    hand = turn.state.hand
+    if hand is not None and hand.showdown:
+        raise Rejected("the bets are over: who does not show says muck")
+    if hand is None or hand.open or not hand.begun:
+        _speaker(turn, given)
+        turn.change_hand(begun=True, spoken=True)
+    _live_seat(turn, given.who)
+    leave(turn, given.who, "folded")
+    _say(turn, given)
+    settle(turn)
+
+
+def leave(turn: Turn, who: str, stands: Stands) -> None:
+    """A player has no part in the round any more: no card is due to him, and he is asked nothing."""
+    turn.change_seat(who, stands=stands)
+    turn.change_hand(due=tuple(place for place in turn.hand.due if place.to != who))
+    asked = tuple(each for each in turn.state.troubles if each.who == who and "hand.act" in each.asks)
+    turn.change(troubles=tuple(each for each in turn.state.troubles if each not in asked))
+
+
+def settle(turn: Turn) -> None:
+    """What follows when a player has left: the result, or the deal goes on without him."""
+    turn.settle()
+    hand = turn.state.hand
+    if hand is not None and not (hand.open or hand.showdown):
+        turn.dealt()
+
+
+def _mucks(turn: Turn, given: HandAct) -> None:
+    """A player does not show, and has no part of the pot."""
+    hand = turn.state.hand
+    if hand is None or not hand.showdown:
+        raise Rejected("nothing is shown now; who gives up before says fold")
+    seat = _live_seat(turn, given.who)
+    if seat.shown:
+        raise Rejected(f"{seat.who} lies open already")
+    turn.change_seat(seat.who, stands="mucked")
+    _say(turn, given)
+    turn.settle()
+
+
+def _sits_out(turn: Turn, given: HandAct) -> None:
+    """A player rests, from the next round on, and keeps the place."""
+    number = _place(turn, given.who)
+    if str(number) in turn.state.resting:
+        raise Rejected(f"{given.who} rests already")
+    turn.change(resting={**turn.state.resting, str(number): 0})
+    _say(turn, given)
+
+
+def _is_back(turn: Turn, given: HandAct) -> None:
+    """Who rests is back, from the next round on; else a hand of this round is put together again, which had not been given up."""
+    hand = turn.state.hand
+    seat = hand.seat(given.who) if hand is not None else None
+    rests = given.who.removeprefix("seat:") in turn.state.resting
+    if not rests and hand is not None and seat is not None and seat.stands in ("folded", "mucked", "all_in"):
+        cards = {len(hand.of(each.who)) - each.discards for each in (seat, *hand.live)}
+        due = [place for place in hand.due if place.to.startswith("seat:")]
+        if len(cards) > 1 or (due and [(place.to, place.turn) for place in due] != [(each.who, False) for each in hand.live]):
+            raise Rejected(f"the others have got cards since {seat.who} gave up")
+        turn.change_seat(seat.who, stands="in")
+        if due:
+            _is_due(turn, seat.who, all(place.up for place in due))
+        _say(turn, given)
+        return
+    number = str(_place(turn, given.who))
+    if number not in turn.state.resting:
+        raise Rejected(f"{given.who} does not rest")
+    turn.change(resting={name: rounds for name, rounds in turn.state.resting.items() if name != number})
+    _say(turn, given)
+
+
+def _is_due(turn: Turn, who: str, up: bool) -> None:
+    """A card of the street, of which none has come, goes to this player too, in his turn."""
+    due = turn.hand.due
+    before = [seat.who for seat in turn.hand.live]
+    before = before[: before.index(who)]
+    others = [place for place, each in enumerate(due) if each.to.startswith("seat:")]
+    at = others[0] + len(before)
+    turn.change_hand(due=(*due[:at], Place(to=who, up=up), *due[at:]))
+    turn.expect()
+
+
+ACTS: Mapping[str, Callable[[Turn, HandAct], None]] = {
+    "check": _bets,
+    "bet": _bets,
+    "call": _bets,
+    "raise": _bets,
+    "all_in": _bets,
+    "fold": _folds,
+    "muck": _mucks,
+    "out": _sits_out,
+    "in": _is_back,
+}
+"""Who does which act."""
+
+
+def _speaker(turn: Turn, given: HandAct) -> Seat:
+    hand = turn.state.hand
+    if hand is None or not hand.open:
+        raise Rejected("no betting interval is open")
+    seat = _live_seat(turn, given.who)
+    if seat.stands != "in":
+        raise Rejected(f"{seat.who} has nothing left to bet")
+    return seat
+
+
+def _live_seat(turn: Turn, who: str) -> Seat:
+    seat = turn.hand.seat(who)
+    if seat is None or seat not in turn.hand.live:
+        raise Rejected(f"{who!r} does not play for the pot: {_live(turn)} do")
+    return seat
+
+
+def _live(turn: Turn) -> str:
+    return ", ".join(seat.who for seat in turn.hand.live)
+
+
+def _place(turn: Turn, who: str) -> int:
+    number = next((number for number in turn.state.seated if who == f"seat:{number}"), None)
+    if number is None:
+        raise Rejected(f"nobody sits at {who!r}; seated are {', '.join(f'seat:{each}' for each in turn.state.seated) or 'none'}")
+    return number
+
+
+def _say(turn: Turn, given: HandAct) -> None:
+    number = turn.state.hand.round if turn.state.hand is not None else 0
+    call = turn.book.announcements.get(given.action)
+    turn.say(HandDecided(round=number, who=given.who, decision=given.action, by=given.by, announcement=call))

@@ -1,0 +1,267 @@
+"""What persons say at a table of circle poker of sessions, places, the hand, the pack, and the outcome of rounds."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import (
+    BetsClose,
+    BetsOpen,
+    BettingClose,
+    BoxesSet,
+    ButtonSet,
+    CardDecide,
+    CardsBurn,
+    CardsDeal,
+    CardsShow,
+    CardsTurn,
+    Command,
+    DealError,
+    DeckCheck,
+    HandAct,
+    LastRoundsAnnounce,
+    LimitAnnounce,
+    ResultCorrect,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+)
+from controller.events import DeckChecked, LastRounds, LimitChanged, SessionClosed
+from controller.games.circle.readings import checked
+from controller.games.circle.showdown import Shown, compare, open_boards, open_hands
+from controller.games.circle.state import Round
+from controller.games.circle.streets import needed, pack
+from controller.games.circle.turn import Turn
+from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.session import session, undecided
+
+MAY: dict[type[Command], tuple[Role, ...]] = {
+    SessionOpen: IN_CHARGE,
+    SessionClose: IN_CHARGE,
+    BoxesSet: AT_THE_TABLE,
+    ButtonSet: AT_THE_TABLE,
+    DeckCheck: AT_THE_TABLE,
+    BetsOpen: AT_THE_TABLE,
+    BetsClose: AT_THE_TABLE,
+    CardsDeal: AT_THE_TABLE,
+    CardsBurn: AT_THE_TABLE,
+    CardsShow: AT_THE_TABLE,
+    CardsTurn: AT_THE_TABLE,
+    HandAct: AT_THE_TABLE,
+    BettingClose: AT_THE_TABLE,
+    DealError: AT_THE_TABLE,
+    CardDecide: IN_CHARGE,
+    RoundConfirm: IN_CHARGE,
+    ResultCorrect: IN_CHARGE,
+    LimitAnnounce: IN_CHARGE,
+    LastRoundsAnnounce: AT_THE_TABLE,
+}
+"""Which roles may say what. Who may call a round null is in the rulebook."""
+
+
+# Sessions
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """A match begins, without players so far."""
+    turn.open_session(
+        given,
+        played=(),
+        seated=(),
+        resting={},
+        button=None,
+        fresh=False,
+        unchecked=None,
+        anew=False,
+        raised=None,
+        last=None,
+        blanks=0,
+    )
+    _limits(turn)
+
+
+def close_session(turn: Turn, given: SessionClose) -> None:
+    """The match is over. A round in hand is left unresolved."""
+    session(turn)
+    hand = turn.state.hand
+    if hand is not None and hand.closed:
+        turn.unresolved(hand, "undecided")
+    turn.change(hand=None, troubles=(), open=False, anew=False)
+    turn.clear_alert("card_out_of_round")
+    turn.expect()
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
+    """Another minimum holds from the next round on."""
+    session(turn)
+    allow_minimum(given.minimum)
+    turn.change(raised=given.minimum)
+    turn.say(LastRounds(purpose="limit", left=1 if turn.state.hand else 0, by=given.by))
+
+
+def _limits(turn: Turn) -> None:
+    """Whether lowest bet, highest bet and ante stand to each other as the decree wants, as far as they are told."""
+    low, high, ante = turn.state.minimum, turn.settings.maximum, turn.settings.ante
+    wrong = []
+    if low is not None and high is not None and turn.book.minimum is not None:
+        least, most = turn.book.minimum
+        if not least * high <= 100 * low <= most * high:
+            wrong.append(f"minimum {low}: it is {least} to {most} % of the maximum {high}")
+    if low is not None and ante is not None and turn.book.ante is not None and 100 * ante > turn.book.ante * low:
+        wrong.append(f"ante {ante}: it is at most {turn.book.ante} % of the minimum {low}")
+    if wrong:
+        turn.irregular("limits", detail="; ".join(wrong))
+
+
+# Places, the hand, the pack
+
+
+def set_seats(turn: Turn, given: BoxesSet) -> None:
+    """The places that are taken. From the next round on; who leaves rests no more."""
+    session(turn)
+    seats = tuple(sorted({*given.boxes}))
+    if not seats or seats[0] < 1 or len(seats) < len(given.boxes):
+        raise Rejected("say the places that are taken, by number, each once")
+    most = turn.book.most
+    law = turn.book.laws["players_too_many"]
+    if most is not None and len(seats) > most:
+        raise Rejected(f"{len(seats)} players are too many, {most} may play: {law.rule}, {law.article}")
+    resting = {name: rounds for name, rounds in turn.state.resting.items() if int(name) in seats}
+    turn.change(seated=seats, resting=resting)
+
+
+def set_button(turn: Turn, given: ButtonSet) -> None:
+    """Who has the hand; without a place it moves on."""
+    session(turn)
+    _no_round(turn)
+    if given.seat is None:
+        if turn.state.button is None:
+            raise Rejected("nobody has the hand so far: say the place")
+        turn.move_button(given.by)
+    elif given.seat in turn.state.seated:
+        turn.set_button(given.seat, given.by)
+    else:
+        raise Rejected(f"nobody sits at {given.seat}: seated are {', '.join(map(str, turn.state.seated)) or 'none'}")
+    turn.change(fresh=True)
+
+
+def check_deck(turn: Turn, given: DeckCheck) -> None:
+    """A person has counted the pack and looked whether it is whole."""
+    count_right = given.cards == len(turn.pack)
+    right = count_right and given.right
+    turn.say(DeckChecked(right=right, count=given.cards, count_right=count_right, set_right=given.right, by=given.by))
+    checked(turn, right)
+
+
+# Rounds
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """A round begins: the hand goes on to the next player, the antes are asked for."""
+    session(turn)
+    _no_round(turn)
+    state, book = turn.state, turn.book
+    playing = tuple(number for number in state.seated if str(number) not in state.resting)
+    if len(state.seated) < book.fewest:
+        law = book.laws["players_too_few"]
+        raise Rejected(f"{len(state.seated)} players are too few, {book.fewest} at least: {law.rule}, {law.article}")
+    if len(playing) < 2:
+        raise Rejected("fewer than two players are in this round, the others rest")
+    if (need := needed(book, turn.settings, len(playing))) > len(cards := pack(book, len(state.seated))):
+        raise Rejected(f"a round with {len(playing)} players needs {need} cards, the pack has {len(cards)}")
+    if state.deck is False:
+        law = book.laws["deck_defective"]
+        raise Rejected(f"the pack is not right: {law.rule}, {law.article}; say deck.check when another is there")
+    if state.button is None:
+        raise Rejected("nobody has the hand: say button.set")
+    if state.troubles:
+        raise Rejected(f"{state.troubles[0].what} waits for {' or '.join(state.asks)}")
+    _look_at_deck(turn)
+    stays = state.fresh or (state.anew and turn.settings.after_misdeal == "stays")
+    if not stays or state.button not in state.seated:
+        turn.move_button()
+    if state.raised is not None:
+        turn.change(minimum=state.raised, raised=None)
+        turn.say(LimitChanged(minimum=state.raised, was=state.minimum, currency=state.currency))
+        _limits(turn)
+    _rest(turn)
+    turn.clear_alert("card_out_of_round")
+    turn.open_round(playing, given.by)
+    turn.expect()
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """The antes are in."""
+    session(turn)
+    hand = turn.state.hand
+    if hand is None or hand.closed:
+        raise Rejected("no antes are asked for")
+    if turn.state.troubles:
+        raise Rejected(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
+    turn.close_antes(given.by)
+    turn.expect()
+
+
+def _look_at_deck(turn: Turn) -> None:
+    unchecked = turn.state.unchecked
+    every = 1 if turn.book.deck_check == "each" else turn.settings.deck_check_rounds
+    if unchecked is None or unchecked >= every:
+        turn.irregular("deck_unchecked")
+    turn.change(unchecked=1 if unchecked is None else unchecked + 1)
+
+
+def _rest(turn: Turn) -> None:
+    """One more round for those who rest."""
+    resting = {name: rounds + 1 for name, rounds in turn.state.resting.items()}
+    turn.change(resting=resting)
+    for name, rounds in resting.items():
+        if rounds == turn.book.rest + 1:
+            turn.irregular("rest_too_long", detail=f"seat:{name}, more than {turn.book.rest} rounds")
+
+
+# Outcomes
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """The round is null by the word of the person in charge."""
+    of = undecided(turn.state, turn.state.hand, given.round)
+    law = turn.book.void.get(given.reason)
+    if law is None:
+        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    turn.void(of, given.reason, law, given)
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """A person stands for a result that the table cannot know: not against the cards that lie open."""
+    of = undecided(turn.state, turn.state.hand, given.round)
+    allowed = [seat.who for seat in (of.live if isinstance(of, Round) else of.hands)]
+    if given.winner not in (*allowed, "tie"):
+        raise Rejected(f"say the winner: {', '.join(allowed)} or tie")
+    if isinstance(of, Round):
+        if not of.showdown:
+            raise Rejected("the round is being played: betting.close names a winner to whom all gave up")
+        against_cards(turn, of, given.winner)
+    winner = None if given.winner == "tie" else given.winner
+    marks = ("split",) if winner is None else ()
+    hands = tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards) if isinstance(of, Round) else ()
+    turn.result(of, Shown(hands, winner, marks), f"{given.by} ({given.role})")
+
+
+def against_cards(turn: Turn, hand: Round, winner: str | None) -> None:
+    """Cards speak: who is beaten by an open hand does not win by anybody's word."""
+    open_seats = tuple(seat for seat in hand.seats if seat.shown and seat in hand.live)
+    if not open_seats or not hand.board_open:
+        return
+    shown = compare(turn.book, replace(hand, seats=open_seats)).hands
+    if any(each.who == winner and each.outcome == "lose" for each in shown):  # on any row of common cards
+        law = turn.book.laws["showdown"]
+        raise Rejected(f"the cards of {winner} are beaten by others that lie open: {law.rule}, {law.article}")
+
+
+def _no_round(turn: Turn) -> None:
+    if turn.state.hand is not None:
+        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")

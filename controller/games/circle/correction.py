@@ -1,0 +1,74 @@
+"""A published result of circle poker that a person corrects: by the cards of the hands that were shown, or by the winner.
+
+Where hands were compared the cards speak, and nobody's word goes before them. Where the pot was given without that, or hands of the
+round are not remembered any more, a person says the winner.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import ResultCorrect
+from controller.games.circle.commands import against_cards
+from controller.games.circle.showdown import compare, laid_open
+from controller.games.circle.state import Round
+from controller.games.circle.streets import pack
+from controller.games.circle.turn import Turn
+from controller.games.game import Rejected
+from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
+from controller.games.poker.state import Entry
+
+TIE = "tie"
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:
+    """A published result was wrong: it is replaced, never erased."""
+    entry = published(turn.state, given.round)
+    hand: Round | None = turn.state.round_of(entry.round)
+    if hand is not None and any(each.settled for each in entry.hands):
+        right = _right(turn, entry, given, hand)
+        before = _made(turn, hand, {each.who: each.cards for each in entry.hands})
+        tell(turn, entry, before, _made(turn, hand, right), given)
+    else:
+        _by_word(turn, entry, hand, given)
+
+
+def _made(turn: Turn, hand: Round, lie: dict[str, tuple[str, ...]]) -> Outcome:
+    shown = compare(turn.book, laid_open(hand, lie))
+    return Outcome(hands=shown.hands, marks=shown.marks, winner=shown.winner)
+
+
+def _right(turn: Turn, entry: Entry, given: ResultCorrect, hand: Round | None) -> dict[str, tuple[str, ...]]:
+    cards = pack(turn.book, hand.players) if hand is not None else ()
+    return right_cards(entry, given, cards, [each.told for each in hand.cards] if hand is not None else ())
+
+
+def _by_word(turn: Turn, entry: Entry, hand: Round | None, given: ResultCorrect) -> None:
+    """Nothing was compared: the winner is what a person says; what lay open lies as it is right."""
+    was = entry.winner or TIE
+    if given.winner is None and not given.hands:
+        raise Rejected("say the winner, a seat or tie, or the hands that were told wrongly")
+    if "blank" in entry.marks:
+        raise Rejected(f"nobody opened the pot of round {entry.round}: nobody wins it")
+    hands = relaid(entry.hands, _right(turn, entry, replace(given, winner=None), hand)) if given.hands else entry.hands
+    before = Outcome(hands=entry.hands, marks=entry.marks, winner=entry.winner)
+    if given.winner is None:
+        tell(turn, entry, before, replace(before, hands=hands), given)
+        return
+    _may_win(given.winner, hand)
+    if given.winner == was:
+        raise Rejected(f"the winner of round {entry.round} is {was} already")
+    if hand is not None:
+        against_cards(turn, laid_open(hand, {each.who: each.cards for each in hands}), given.winner)
+    winner = None if given.winner == TIE else given.winner
+    told = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()
+    after = Outcome(hands=hands, marks=("split",) if winner is None else told, winner=winner)
+    tell(turn, entry, before, after, given, was)
+
+
+def _may_win(who: str, hand: Round | None) -> None:
+    """Reject who was not in the round, as far as that is remembered."""
+    known = who.startswith("seat:") if hand is None else hand.seat(who) is not None
+    if who != TIE and not known:
+        seats = "a seat" if hand is None else ", ".join(seat.who for seat in hand.seats)
+        raise Rejected(f"say the winner: {seats}, or tie")

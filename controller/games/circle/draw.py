@@ -1,0 +1,333 @@
+"""Covered poker with discards: who opens the pot, what the players draw, and a pack that runs short.
+
+The street of the draw has a place for each player at which no card comes: he says ``discard`` and how many, and as many come before
+the next one discards. Nobody sees which cards they were; who shows at the end has told it, ``circle.drawn`` finds them. Where a
+hand is needed to open, ``circle.opening`` says whether it was there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from controller.commands import BoxesSet, CardsShow, CardsTurn, HandAct
+from controller.events import BettingClosed, HandDecided
+from controller.games.circle import acts, commands, drawn
+from controller.games.circle.errors import Error
+from controller.games.circle.opening import FIRST, lowest, proved
+from controller.games.circle.showdown import Shown, compare
+from controller.games.circle.state import Place, Seat
+from controller.games.circle.streets import pack, streets
+from controller.games.circle.turn import Turn
+from controller.games.game import Rejected
+from controller.games.poker.state import Entry
+from controller.rulebook_circle import Draw
+
+# What players say
+
+
+def act(turn: DrawTurn, given: HandAct) -> None:
+    """``open`` and ``discard``; else as always, but nobody bets in a pot that is not open."""
+    if given.action == "open":
+        _opens(turn, given)
+    elif given.action == "discard":
+        _discards(turn, given)
+    elif given.action in ("bet", "raise", "call", "all_in") and turn.unopened:
+        raise Rejected("the pot is not open: who bets first says open")
+    else:
+        if given.action == "check":
+            _has_not_opened(turn, given.who)
+        acts.act(turn, given)
+
+
+def _opens(turn: DrawTurn, given: HandAct) -> None:
+    if not turn.unopened:
+        raise Rejected("no pot is to be opened now")
+    seat = turn.hand.seat(given.who)
+    if seat is None or seat.stands != "in":
+        raise Rejected(f"{given.who!r} does not play for the pot")
+    turn.change_hand(opener=seat.number, bet=True, bettor=seat.number, begun=True, spoken=True)
+    turn.say(HandDecided(round=turn.hand.round, who=seat.who, decision="open", by=given.by))
+
+
+def _has_not_opened(turn: DrawTurn, who: str) -> None:
+    """Who was said to open has passed, as long as nobody has raised: it was another."""
+    hand = turn.state.hand
+    seat = hand.seat(who) if hand is not None and hand.open and hand.interval == 1 else None
+    if hand is not None and seat is not None and hand.opener == seat.number == hand.bettor:
+        turn.change_hand(opener=None, bet=False, bettor=None)
+
+
+def _discards(turn: DrawTurn, given: HandAct) -> None:
+    """As many cards come as a player discards; of four, the last after all others are served, where the decree says so.
+
+    The number may be said again, before bets open.
+    """
+    hand, draw = turn.state.hand, turn.draw
+    seat = hand.seat(given.who) if hand is not None else None
+    if hand is None or hand.street < 1 or not hand.due or hand.open or seat not in hand.live or seat is None:
+        raise Rejected("nobody discards now")
+    if turn.state.troubles:
+        raise Rejected(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
+    first = hand.due[0]
+    if not first.turn and first.to != seat.who:
+        raise Rejected("nobody discards now")
+    if first.to != seat.who and Place(to=seat.who, turn=True) in hand.due:
+        raise Rejected(f"{first.to} discards first")
+    if given.count is None or not 0 <= given.count <= draw.most:
+        raise Rejected(f"say how many cards {seat.who} discards: 0 to {draw.most}")
+    left = given.count - (len(hand.of(seat.who)) - FIRST)  # more than none lie there where the number is said again
+    if left < 0:
+        raise Rejected(f"{seat.who} has got {given.count - left} cards already: deal.error tells one too many")
+    call = turn.book.announcements.get("served") if given.count == 0 else None
+    turn.change_seat(seat.who, discards=given.count, shown=False)
+    turn.say(
+        HandDecided(round=hand.round, who=seat.who, decision="discard", by=given.by, count=given.count, announcement=call),
+    )
+    rest = tuple(place for place in hand.due if place.to != seat.who)
+    later = min(left, 1) if given.count == draw.last_apart else 0
+    card = Place(to=seat.who)
+    turn.change_hand(due=(*[card] * (left - later), *rest, *[card] * later))
+    turn.dealt()
+
+
+def set_seats(turn: DrawTurn, given: BoxesSet) -> None:
+    """As always; where more or fewer play with another pack, that one has not been looked at."""
+    was = pack(turn.book, len(turn.state.seated))
+    commands.set_seats(turn, given)
+    if pack(turn.book, len(turn.state.seated)) != was:
+        turn.change(deck=None, unchecked=None)
+
+
+# Errors
+
+
+def _restart_if_first(turn: DrawTurn, error: Error) -> None:
+    """The first card of a player lay face up: the round begins anew. About another card a person decides."""
+    hand = turn.state.hand
+    if hand is None or not hand.closed:
+        raise Rejected("no card of a round was dealt")
+    index = error.index or len(hand.of(error.who or ""))
+    if index == 1 and not hand.begun:
+        turn.irregular(error.what, detail=error.who)
+        turn.void(hand, "card_exposed", turn.book.laws[error.what], error.by)
+    else:
+        turn.trouble(error.what, who=error.who)
+
+
+def _top(turn: DrawTurn, error: Error) -> None:
+    """Cards too many go back on top of the pack, cards too few come from there, if nobody has seen them; else anew.
+
+    Whose the covered cards are that a reader has read nobody knows then.
+    """
+    hand = turn.state.hand
+    if hand is None or not hand.closed:
+        raise Rejected("no card of a round was dealt")
+    law = turn.book.laws[error.what]
+    if error.seen and not hand.begun:
+        turn.irregular(error.what, detail=error.who)
+        turn.void(hand, "wrong_count", law, error.by)
+        return
+    if error.seen:
+        turn.trouble(error.what, who=error.who)
+        return
+    turn.irregular(error.what, detail=error.who)
+    if error.name == "too_many":
+        _back(turn, error.count)
+    turn.disbelieve()
+    turn.change(troubles=tuple(each for each in turn.state.troubles if each.what != "deal_premature"))
+    turn.expect()
+
+
+def _back(turn: DrawTurn, count: int) -> None:
+    """So many cards return to the top: first those that lie with nobody, then those that a reader told last."""
+    hand = turn.hand
+    strays = 0 if hand.used is None else min(count, max(hand.used - len(hand.cards), 0))
+    read = hand.street == 0 and bool(hand.due) and any(card.frame for card in hand.cards)
+    keep = max(len(hand.cards) - (count - strays), 0) if read else len(hand.cards)
+    again = tuple(Place(to=card.to) for card in hand.cards[keep:])
+    used = None if hand.used is None else hand.used - strays - len(again)
+    turn.change_hand(held=hand.held[count:], cards=hand.cards[:keep], due=(*again, *hand.due), used=used)
+
+
+def _recut(turn: DrawTurn, error: Error) -> None:
+    """The pack was put away too early. Its top part is found; or what was not used is shuffled and cut, and a card is burned."""
+    hand = turn.state.hand
+    if hand is None or not hand.due or hand.open:
+        raise Rejected("no card is due now: the pack is not needed")
+    found = error.by is not None and error.by.recoverable
+    turn.irregular(error.what, detail="the top of the pack was found" if found else "shuffled and cut, one card is burned")
+    if not found:
+        turn.change_hand(due=(Place(to="burn"), *turn.hand.due))
+    turn.dealt()
+
+
+def _false_opening(turn: DrawTurn, error: Error) -> None:
+    """Who opened cannot prove his hand."""
+    hand = turn.state.hand
+    if hand is None or hand.opener is None:
+        raise Rejected("nobody has opened the pot")
+    seat = next(seat for seat in hand.seats if seat.number == hand.opener)
+    if error.who not in (None, seat.who):
+        raise Rejected(f"the pot was opened by {seat.who}")
+    if seat not in hand.live:
+        raise Rejected(f"{seat.who} does not play for the pot any more")
+    turn.false_opening(seat)
+
+
+class DrawTurn(Turn):
+    """One step of a table of covered poker with discards."""
+
+    takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {
+        HandAct: act,
+        BoxesSet: set_seats,
+        CardsShow: drawn.show,
+        CardsTurn: drawn.turn_up,
+    }
+    remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {
+        "restart_if_first": _restart_if_first,
+        "top": _top,
+        "recut": _recut,
+        "false_opening": _false_opening,
+    }
+
+    @property
+    def draw(self) -> Draw:
+        """How this game discards and draws."""
+        assert self.book.draw is not None
+        return self.book.draw
+
+    @property
+    def unopened(self) -> bool:
+        """Whether bets are open in a pot that somebody has to open."""
+        hand = self.state.hand
+        first = hand is not None and hand.open and hand.interval == 1 and hand.opener is None
+        return first and bool(self.draw.opening)
+
+    def tells(self) -> dict[str, Any]:
+        """The lowest pair that opens, and how many cards each discarded."""
+        seats = self.state.hand.seats if self.state.hand is not None else ()
+        return {
+            "opening": lowest(self.draw, self.state.blanks),
+            "opener": None if self.state.hand is None else self.state.hand.opener,
+            "discards": {seat.who: seat.discards for seat in seats},
+        }
+
+    # The draw
+
+    def coming(self, street: int) -> tuple[Place, ...]:
+        """As always; in the draw the opener discards first, where there is one, else who has the hand."""
+        if streets(self.book, self.settings)[street]:
+            return super().coming(street)
+        numbers = [seat.number for seat in self.hand.seats]
+        start = numbers.index(self.hand.opener) if self.hand.opener in numbers else 0
+        order = (*self.hand.seats[start:], *self.hand.seats[:start])
+        return tuple(Place(to=seat.who, turn=True) for seat in order if seat in self.hand.live)
+
+    def dealt(self) -> None:
+        """As always; who plays no more neither discards nor draws, and a pack that is short gets the discards."""
+        hand = self.state.hand
+        if hand is not None and hand.street > 0 and not hand.open:
+            live = {seat.who for seat in hand.live} | {"burn"}
+            self.change_hand(due=tuple(place for place in hand.due if place.to in live))
+            self._look_for_discards()
+        if self.state.hand is not None:
+            super().dealt()
+
+    def _look_for_discards(self) -> None:
+        hand = self.hand
+        if hand.used is None or not hand.due or hand.due[0].turn:
+            return
+        left, needed = len(self.pack) - hand.used, sum(not place.turn for place in hand.due)
+        penultimate = self.draw.short == "penultimate"
+        if needed <= left or left > penultimate:
+            return
+        following = next(place.to for place in hand.due if place.to != "burn")
+        alone = {place.to for place in hand.due} - {"burn"} == {following}
+        back = [seat for seat in hand.seats if seat.discards and not seat.returned and not self._stays_out(seat, following, alone)]
+        told = f"{left} cards are left, {needed} are needed"
+        whose = ", ".join(seat.who for seat in back)
+        cuts = f"; {self._before(following)} cuts" if penultimate else ""
+        self.irregular("deck_short", detail=f"{told}: the discards of {whose} are mixed in{cuts}" if back else told)
+        for seat in back:
+            self.change_seat(seat.who, returned=True)
+        used = hand.used - sum(seat.discards for seat in back)
+        lacking = needed > len(self.pack) - used
+        self.change_hand(used=None if lacking else used)
+        if lacking:
+            self.trouble("cards_lacking", detail=told)
+
+    def _stays_out(self, seat: Seat, following: str, alone: bool) -> bool:
+        """Whether the discards of a player are not mixed in."""
+        if self.draw.short == "penultimate":
+            return seat.who == following or seat.number == self.hand.opener
+        return alone and seat.who == following
+
+    def _before(self, who: str) -> str:
+        """Who sits before a player in the order of the deal."""
+        live = [seat.who for seat in self.hand.live]
+        return live[live.index(who) - 1]
+
+    def believed(self, card: str | None, times: int = 1) -> str | None:
+        """As always; a card that went back into the pack may come again."""
+        drawn.forget(self, (card,))
+        return super().believed(card, times)
+
+    # The opening
+
+    def close_betting(self, by: str | None = None) -> None:
+        """As always; where nobody has opened the hand is blank, and a higher pair opens the next."""
+        if not self.unopened:
+            super().close_betting(by)
+            return
+        self.change_hand(open=False)
+        self.say(BettingClosed(round=self.hand.round, interval=self.hand.interval, by=by))
+        self.result(self.hand, Shown((), None, ("blank",)))
+
+    def record(self, entry: Entry) -> None:
+        """As always; blank hands are counted, until one is played. A null round counts for nothing."""
+        last = self.state.hand is not None and self.state.hand.round == entry.round
+        if last and entry.kind == "result":
+            self.change(blanks=self.state.blanks + 1 if "blank" in entry.marks else 0)
+        super().record(entry)
+
+    def settle(self) -> None:
+        """As always; the opener does not win before he has proved his hand."""
+        hand = self.state.hand
+        if hand is not None and not self.state.troubles and hand.showdown and hand.open_whole and len(hand.live) > 1:
+            ahead = {each.who for each in compare(self.book, hand).hands if each.outcome != "lose"}
+            if f"seat:{hand.opener}" in ahead and not self._stands():
+                return
+        super().settle()
+        if self.state.hand is not None and self.hand.street > 0 and self.hand.due:
+            self.dealt()  # who was to discard may play no more
+
+    def win(self, who: str, confirmed_by: str | None = None) -> None:
+        """As always; the opener proves his hand even if all others gave up."""
+        if who != f"seat:{self.hand.opener}" or self._stands():
+            super().win(who, confirmed_by)
+
+    def _stands(self) -> bool:
+        """Whether the opener has proved that he might open. If he has not, his hand is false, or the table asks for his cards."""
+        rank = lowest(self.draw, self.state.blanks)
+        found = True if rank is None else proved(self.book, self.hand, rank)
+        if found is None:
+            if not self.hand.showdown or not self.hand.asked:
+                self.change_hand(showdown=True, open=False, due=(), asked=True)
+                asks = ("cards.show", "cards.turn", "round.confirm", "deal.error")
+                self.irregular("opening_unproven", detail=f"seat:{self.hand.opener}, a pair of {rank} or more", asks=asks)
+                self.expect()
+        elif not found:
+            self.false_opening(next(seat for seat in self.hand.seats if seat.number == self.hand.opener))
+        return found is True
+
+    def false_opening(self, seat: Seat) -> None:
+        """The opener cannot win. His bets stay in the pot; if nobody else plays, they wait for the next round."""
+        law = self.book.laws["deal_false_opening"]
+        self.irregular("deal_false_opening", detail=seat.who)
+        self.change_seat(seat.who, stands="annulled")
+        self.collect(seat.who, "false_opening", law)
+        if self.hand.live:
+            self.settle()
+        else:
+            self.result(self.hand, Shown((), None, ("false_opening", "pot_stays")))

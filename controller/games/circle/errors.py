@@ -1,0 +1,229 @@
+"""Errors of the deal, and what the decree makes of them: the rulebook's ``errors`` says which remedy an error has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.commands import CardDecide, DealError, VoidReason
+from controller.events import CardDealt
+from controller.games.circle.acts import leave, settle
+from controller.games.circle.state import Seat
+from controller.games.circle.streets import around, places, streets
+from controller.games.circle.turn import Turn
+from controller.games.game import Rejected
+from controller.rulebook_circle import Remedy
+
+REASONS: Mapping[str, VoidReason] = {
+    "order": "wrong_order",
+    "too_many": "wrong_count",
+    "too_few": "wrong_count",
+    "exposed": "card_exposed",
+    "exposed_in_deck": "card_exposed",
+    "missing_card": "deck_defective",
+    "foreign_card": "deck_defective",
+    "defective": "deck_defective",
+}
+"""What a round is null for, by the error; any other one is a ``misdeal``."""
+OF_THE_PACK = ("missing_card", "foreign_card", "defective")
+"""Errors after which the pack may not be played with."""
+DISBELIEVED = ("card_duplicate", "card_foreign", "shown_differs", "silence")
+"""After these a person has decided that the cards are right: then what a reader said of the covered ones is not."""
+
+
+class Error(msgspec.Struct, frozen=True, kw_only=True):
+    """An error of the deal. ``by``: the person's word, None where a device saw it."""
+
+    name: str
+    who: str | None = None
+    index: int | None = None
+    count: int = 1
+    seen: bool = False
+    by: DealError | None = None
+
+    @property
+    def what(self) -> str:
+        """The irregularity."""
+        return f"deal_{self.name}"
+
+
+def report(turn: Turn, given: DealError) -> None:
+    """A person tells an error."""
+    name = "extra_common" if given.error == "too_many" and (given.who or "").startswith("board") else given.error
+    if name not in turn.book.errors:
+        raise Rejected(f"the decree has no rule for {name!r} in this game: say round.void, or go on")
+    apply(turn, Error(name=name, who=given.who, index=given.index, count=given.count, seen=given.seen, by=given))
+
+
+def apply(turn: Turn, error: Error) -> None:
+    """What the decree makes of an error, told by a person or seen by a device."""
+    name = turn.book.errors[error.name]
+    remedy = turn.remedies[name] if name in turn.remedies else REMEDIES[name]
+    remedy(turn, error)
+
+
+def _restart(turn: Turn, error: Error) -> None:
+    """All cards are collected and the round begins anew; once bets are made a person decides."""
+    _in_round(turn)
+    if turn.hand.begun:
+        _ask(turn, error)
+    else:
+        _collect(turn, error)
+
+
+def _restart_if_several(turn: Turn, error: Error) -> None:
+    """As ``restart`` for more than one card; about a single one a person decides."""
+    if error.count > 1:
+        _restart(turn, error)
+    else:
+        _ask(turn, error)
+
+
+def _restart_if_seen(turn: Turn, error: Error) -> None:
+    """As ``restart`` for a card that a player has seen; about another a person decides."""
+    if error.seen:
+        _restart(turn, error)
+    else:
+        _ask(turn, error)
+
+
+def _collect(turn: Turn, error: Error) -> None:
+    """All cards are collected and the round begins anew."""
+    _in_round(turn)
+    turn.irregular(error.what, detail=error.who)
+    if error.name in OF_THE_PACK:
+        turn.change(deck=False)
+        turn.raise_alert("deck_defective")
+    turn.void(turn.hand, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by)
+
+
+def _ask(turn: Turn, error: Error) -> None:
+    """A person says whether it was put right."""
+    _in_round(turn)
+    turn.trouble(error.what, who=error.who)
+
+
+def _note(turn: Turn, error: Error) -> None:
+    """It is told, and the game goes on."""
+    turn.irregular(error.what, detail=error.who)
+
+
+def _replace(turn: Turn, error: Error) -> None:
+    """A common card is null: it came too early, or was one too many in its interval. Another takes its place later."""
+    _in_round(turn)
+    hand, law = turn.hand, turn.book.laws[error.what]
+    boards = [each for each in hand.cards if each.to.startswith("board")]
+    if not hand.open:
+        raise Rejected("no betting interval is open: no common card is too early, or too many")
+    turn.irregular(error.what, detail=error.who)
+    covered = sorted((each for each in boards if not each.up), key=lambda each: each.index)
+    for card in covered[: error.count]:
+        turn.remove(card, error.name, law)
+    if not covered and hand.used is not None:
+        turn.change_hand(used=hand.used + error.count)
+
+
+def _annul(turn: Turn, error: Error) -> None:
+    """Cards of two players touched: both hands are null. They are told one after the other."""
+    _in_round(turn)
+    seat = turn.hand.seat(error.who)
+    if seat is None or seat not in turn.hand.live:
+        raise Rejected(f"say whose cards: {', '.join(each.who for each in turn.hand.live)}")
+    law = turn.book.laws[error.what]
+    first = next((each for each in turn.state.troubles if each.what == error.what), None)
+    leave(turn, seat.who, "annulled")
+    turn.collect(seat.who, error.name, law)
+    if first is None:
+        turn.trouble(error.what, who=seat.who, asks=("deal.error", "round.void"))
+        return
+    turn.change(troubles=tuple(each for each in turn.state.troubles if each != first))
+    turn.irregular(error.what, detail=seat.who)
+    if turn.hand.live:
+        settle(turn)
+    else:
+        turn.void(turn.hand, "misdeal", law, error.by)
+
+
+def _reshuffle(turn: Turn, error: Error) -> None:
+    """The pack is shuffled again before a card is dealt."""
+    hand = turn.state.hand
+    if hand is not None and hand.closed:
+        raise Rejected("the deal has begun: the cut is over")
+    turn.trouble(error.what, asks=("card.decide",))
+
+
+def _seat(turn: Turn, error: Error) -> None:
+    """A card went to an absent player or an empty place: no misdeal. The place is dealt to, its cards are collected."""
+    _in_round(turn)
+    number = _number(error.who)
+    turn.irregular(error.what, detail=error.who)
+    if turn.hand.seat(error.who) is not None:
+        return  # he has his cards; where he is not back in his turn, his hand is given up
+    was = turn.hand
+    if was.street != 0 or not was.due:
+        raise Rejected("the first cards are dealt: no place can be added")
+    order = [seat.number for seat in was.seats]
+    order = list(around(turn.book, turn.settings, {*order, number}, order[0]))
+    known = {seat.number: seat for seat in was.seats}
+    seats = tuple(known.get(each, Seat(number=each, stands="away")) for each in order)
+    street = places(streets(turn.book, turn.settings)[0], seats, ())
+    turn.change_hand(seats=seats, cards=(), due=street[len(was.cards) :])
+    for card, place in zip(was.cards, street, strict=False):
+        index = len(turn.hand.of(place.to)) + 1
+        turn.change_hand(cards=(*turn.hand.cards, replace(card, to=place.to, index=index)))
+        if (place.to, index) != (card.to, card.index):
+            turn.say(CardDealt(round=was.round, to=place.to, index=index, card=card.told, was=card.to))
+    turn.dealt()
+
+
+REMEDIES: Mapping[Remedy, Callable[[Turn, Error], None]] = {
+    "restart": _restart,
+    "restart_if_several": _restart_if_several,
+    "restart_if_seen": _restart_if_seen,
+    "collect": _collect,
+    "ask": _ask,
+    "note": _note,
+    "replace": _replace,
+    "annul": _annul,
+    "reshuffle": _reshuffle,
+    "seat": _seat,
+}
+"""By the rulebook's word. A variant with another remedy adds its own."""
+
+
+def decide(turn: Turn, given: CardDecide) -> None:
+    """A person decides about what waits: it was put right, or the card that waits leaves the game."""
+    if not turn.state.troubles:
+        raise Rejected("nothing waits for a decision")
+    trouble, *others = turn.state.troubles
+    if "card.decide" not in trouble.asks:
+        raise Rejected(f"{trouble.what} waits for {' or '.join(trouble.asks)}")
+    if given.action not in ("accept", "remove"):
+        raise Rejected("accept that it was put right, or remove the card that waits")
+    hand = turn.state.hand
+    if given.action == "remove":
+        if hand is None or not hand.held:
+            raise Rejected("no card waits: accept that it was put right, or say round.void")
+        gone = tuple(each.card for each in hand.held if each.card is not None)
+        turn.change_hand(held=(), gone=(*hand.gone, *gone))
+    turn.change(troubles=tuple(others))
+    if hand is not None:
+        turn.change_hand(stands=f"{given.by} ({given.role})")
+        if trouble.what in DISBELIEVED:
+            turn.disbelieve()
+    turn.settle()
+    turn.expect()
+
+
+def _number(who: str | None) -> int:
+    kind, _, number = (who or "").partition(":")
+    if kind != "seat" or not number.isdecimal():
+        raise Rejected("say whose place: seat:3")
+    return int(number)
+
+
+def _in_round(turn: Turn) -> None:
+    if turn.state.hand is None or not turn.hand.closed:
+        raise Rejected("no card of a round was dealt")

@@ -1,0 +1,246 @@
+"""Circle poker: one state machine for all variants; the rulebook makes the difference.
+
+The players play against each other; the table follows the cards, and the bets only as far as the croupier tells them. A round
+begins with ``bets.open`` (``button.moved``, ``round.opened``). Then, street by street, cards are dealt (``card.dealt``,
+``cards.burned``), by a reader, a shuffler's packets or the croupier's word, and a betting interval follows
+(``betting.opened``, ``hand.decided``, ``betting.closed``). After the last one the hands are shown (``card.turned``) and the
+cards speak: ``round.result``. Where all but one give up, nothing is shown.
+
+A variant is a page of the rulebook: pack, ranking, streets, who speaks, remedies of errors. One with errors of its own adds
+them to ``circle_errors.REMEDIES``, another way to open an interval to ``circle_speaks.SPEAKS``, another act to
+``circle_acts.ACTS``. A family with moves of its own has a ``Turn`` of its own: ``circle.stud``, ``circle.draw``.
+
+Where to read on: ``circle.streets`` for how cards go round, ``circle.showdown`` for who wins, ``circle.turn`` for the moves that
+all is made of, ``circle.readings``, ``circle.cards``, ``circle.acts``, ``circle.errors`` and ``circle.commands`` for what devices
+and persons say, ``circle.state`` for what is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.commands import (
+    AnyCommand,
+    BetsClose,
+    BetsOpen,
+    BettingClose,
+    BoxesSet,
+    ButtonSet,
+    CardDecide,
+    CardsBurn,
+    CardsDeal,
+    CardsShow,
+    CardsTurn,
+    Command,
+    DealError,
+    DeckCheck,
+    HandAct,
+    LastRoundsAnnounce,
+    LimitAnnounce,
+    ResultCorrect,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+)
+from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned, Hand, ResultCorrected
+from controller.games.circle import acts, cards, commands, correction, errors, readings
+from controller.games.circle.draw import DrawTurn
+from controller.games.circle.settings import CircleSettings
+from controller.games.circle.showdown import open_boards, open_hands
+from controller.games.circle.speaks import showers
+from controller.games.circle.state import State
+from controller.games.circle.stud import StudTurn
+from controller.games.circle.turn import Turn
+from controller.games.game import Rejected
+from controller.games.roles import allow
+from controller.games.session import announce_last_rounds
+from controller.rulebook_circle import Circle
+from devices.readings import (
+    AnyReading,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    ShoeFault,
+    ShoeReset,
+    ShufflerPacket,
+    ShufflerState,
+    ShufflerVerdict,
+)
+
+TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
+    CardDrawn: readings.take_card,
+    ShufflerPacket: readings.take_packet,
+    ShufflerVerdict: readings.take_verdict,
+    ShufflerState: readings.take_shuffler,
+    ShoeFault: readings.take_fault,
+    ShoeReset: readings.take_silence,
+    LinkUp: readings.take_silence,
+    LinkStale: readings.take_silence,
+    LinkLost: readings.take_silence,
+    LinkUnintelligible: readings.take_silence,
+    LinkLate: readings.take_silence,
+    LinkGap: readings.take_silence,
+    SessionOpen: commands.open_session,
+    SessionClose: commands.close_session,
+    BoxesSet: commands.set_seats,
+    ButtonSet: commands.set_button,
+    DeckCheck: commands.check_deck,
+    BetsOpen: commands.open_bets,
+    BetsClose: commands.close_bets,
+    CardsDeal: cards.deal,
+    CardsBurn: cards.burn,
+    CardsShow: cards.show,
+    CardsTurn: cards.turn_up,
+    HandAct: acts.act,
+    BettingClose: acts.close,
+    DealError: errors.report,
+    CardDecide: errors.decide,
+    RoundVoid: commands.void,
+    RoundConfirm: commands.confirm,
+    ResultCorrect: correction.correct,
+    LimitAnnounce: commands.announce_limit,
+    LastRoundsAnnounce: announce_last_rounds,
+}
+"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+
+
+class CircleGame:
+    """A variant under one decree with one table's settings."""
+
+    state_type = State
+    face_down = True
+
+    def __init__(self, book: Circle, settings: CircleSettings) -> None:
+        """Raises ``ValueError`` for a share of the house, or a limit of bets, that the decree does not have."""
+        self.book = _with_pack(book, settings.pack) if "pack" in book.doubts else book
+        self.settings = settings
+        self.turn: type[Turn] = DrawTurn if book.draw else StudTurn if book.speaks[-1].endswith("_up") else Turn
+        allowed = {rake.of: rake for rake in book.rake}
+        if settings.rake is not None:
+            rake, percent = allowed.get(settings.rake), settings.rake_percent
+            if rake is None:
+                raise ValueError(f"rake = {settings.rake!r}: the decree has {', '.join(allowed)}")
+            if percent is None or not rake.least <= percent <= rake.most:
+                raise ValueError(f"rake_percent = {percent}: for {rake.of} the decree has {rake.least} to {rake.most}")
+        if settings.limit is not None and settings.limit not in book.limits:
+            raise ValueError(f"limit = {settings.limit!r}: the decree has {', '.join(book.limits) or 'none'}")
+
+    def begin(self) -> State:
+        """A table that never played."""
+        return State()
+
+    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
+        """Take one input."""
+        turn = self.turn(self.book, self.settings, state)
+        if isinstance(given, Command):
+            allow(given, commands.MAY, self.book.void_by)
+        take = turn.takes.get(type(given), TAKE.get(type(given)))
+        if take is not None:
+            take(turn, given)
+        return turn.state, tuple(turn.events)
+
+    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
+        """A card is confidential unless this very step tells it; so is what a shuffler misses while the cards are in play."""
+        if isinstance(given, CardDrawn | CardDecide):
+            named = {given.card} - {None}
+        elif isinstance(given, CardsDeal | CardsShow):
+            named = {*given.cards}
+        elif isinstance(given, ResultCorrect):
+            named = {card for cards in (given.hands or {}).values() for card in cards}
+        elif isinstance(given, ShufflerVerdict):
+            return state.hand is not None and bool(given.missing or given.extra)
+        else:
+            return isinstance(given, ShoeFault)
+        return bool(named - self._told(state, given))
+
+    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
+        """The cards that the events of this step tell."""
+        try:
+            _, events = self.step(state, given)
+        except Rejected:
+            return set()
+        corrected = (hand for each in events if isinstance(each, ResultCorrected) for hand in each.hands or ())
+        told = {each.card for each in events if isinstance(each, CardDealt | CardTurned | CardRemoved)}
+        return told | {card for hand in corrected for card in hand.cards}
+
+    def show(self, state: State) -> dict[str, Any]:
+        """What the retained state tells: of the cards, those that lie face up."""
+        hand, on_table = state.hand, _on_table(state)
+        last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
+        return {
+            "phase": _phase(state),
+            "session": state.session,
+            "round": state.round,
+            "asks": list(state.asks),
+            "expected": state.expected,
+            "seated": list(state.seated),
+            "resting": {f"seat:{name}": rounds for name, rounds in state.resting.items()},
+            "button": state.button,
+            "interval": hand.interval if hand else None,
+            "hands": {each.who: list(each.cards) for each in on_table if not each.who.startswith("board")},
+            "counts": {seat.who: len(hand.of(seat.who)) - seat.discards for seat in hand.live} if hand else {},
+            "stands": {seat.who: seat.stands for seat in hand.seats} if hand else {},
+            "boards": {each.who: list(each.cards) for each in on_table if each.who.startswith("board")},
+            "shows": list(showers(hand)) if hand and hand.showdown else [],
+            "deck_right": state.deck,
+            "unresolved": [entry.round for entry in state.unresolved()],
+            "last_winner": (last.winner or "tie") if last and not {"blank", "pot_stays"} & {*last.marks} else None,
+            "last_marks": list(last.marks) if last else [],
+            "last_rounds": state.last,
+            "players": [self.book.fewest, self.book.most],
+            "split": self.book.split,
+            "limits": list(self.book.limits),
+            "raises": self.book.raises,
+            "stakes": msgspec.to_builtins(self.book.stakes),
+            "rake": [msgspec.to_builtins(rake) for rake in self.book.rake],
+            "minimum": state.minimum,
+            "currency": state.currency,
+            "settings": msgspec.to_builtins(self.settings),
+            **self.turn(self.book, self.settings, state).tells(),
+        }
+
+    def history(self, state: State) -> list[dict[str, Any]]:
+        """The latest rounds of the session, oldest first."""
+        return state.history()
+
+
+def _on_table(state: State) -> tuple[Hand, ...]:
+    """What lies open: of the round in hand, or of the last result until the next round begins."""
+    if state.hand is not None:
+        return (*open_hands(state.hand), *open_boards(state.hand))
+    last = state.entry(state.round)
+    return last.hands if last is not None else ()
+
+
+def _with_pack(book: Circle, pack: str) -> Circle:
+    """The game with the pack that the table has chosen."""
+    if pack == "deck_52":
+        return replace(book, few=None)
+    if pack == "deck_32" and book.few is not None:
+        return replace(book, few=None, deck=book.few.deck, ranking=book.few.ranking)
+    return book
+
+
+def _phase(state: State) -> str:
+    """``closed``, ``waiting`` for a round, ``antes``, ``dealing``, ``betting``, ``showdown``, ``decision``."""
+    hand = state.hand
+    if not state.open:
+        return "closed"
+    if state.troubles:
+        return "decision"
+    if hand is None:
+        return "waiting"
+    if not hand.closed:
+        return "antes"
+    if hand.showdown:
+        return "showdown"
+    return "betting" if hand.open else "dealing"

@@ -1,0 +1,195 @@
+"""What a table of circle poker makes of its devices: a reader of cards, a shuffler that gives packets, one that counts."""
+
+from __future__ import annotations
+
+from controller.events import CardRemoved, DeckChecked
+from controller.games.circle.errors import Error, apply
+from controller.games.circle.state import Card, Place
+from controller.games.circle.streets import places, streets
+from controller.games.circle.turn import Turn
+from controller.games.moves import frame_of
+from controller.games.poker.readings import heed_shuffler
+from devices.readings import (
+    AnyReading,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkUp,
+    ShoeFault,
+    ShoeReset,
+    ShufflerPacket,
+    ShufflerState,
+    ShufflerVerdict,
+)
+
+
+def take_card(turn: Turn, given: CardDrawn) -> None:
+    """A card left the pack: it goes where the next one is due."""
+    if given.late:
+        lose_place(turn)
+        return
+    if not _due(turn, given):
+        return
+    if given.unsure:
+        lose_place(turn, "a reading that is not sure")
+        return
+    place = turn.hand.due[0]
+    turn.put(given.card, frame_of(given), exposed=given.exposed, unread=given.card is None)
+    if given.exposed and not place.up and place.to != "burn" and turn.state.hand is not None:
+        apply(turn, Error(name="exposed", who=place.to))
+
+
+def take_packet(turn: Turn, given: ShufflerPacket) -> None:
+    """A packet came out, face down: so many cards for whom the next ones are due."""
+    if given.late:
+        lose_place(turn)
+        return
+    if not _due(turn, given, given.size):
+        return
+    who = turn.hand.due[0].to
+    own = [place for place in turn.hand.due if place.to == who]
+    left = list(turn.hand.due)
+    fit = own[: given.size]
+    for place in fit:
+        left.remove(place)
+    turn.change_hand(due=(*fit, *left))
+    for place in fit:
+        if turn.state.hand is not None and turn.hand.due[:1] == (place,):  # else the deal has taken another course
+            turn.put(None)
+    if given.size > len(own) and turn.state.hand is not None:
+        apply(turn, Error(name="too_many", who=who))
+
+
+def _due(turn: Turn, given: CardDrawn | ShufflerPacket, count: int = 1) -> bool:
+    """Whether a card is due now; else the table says what is wrong with this one."""
+    state = turn.state
+    shut = any(each.what == "deal_exposed_in_cut" for each in state.troubles)
+    if state.hand is None or shut:
+        if "card_out_of_round" not in state.alerts:
+            turn.irregular("card_out_of_round")
+        turn.raise_alert("card_out_of_round", given)
+        return False
+    if state.hand.open:
+        _premature(turn, given, count)
+        return False
+    if not state.hand.closed:
+        unseen = state.hand.used is None
+        turn.close_antes()
+        if unseen and turn.state.hand is not None:
+            lose_place(turn)  # it need not be the first
+    if turn.state.hand is None or not turn.hand.due or turn.hand.due[0].turn:
+        _leave(turn, given, count)
+        turn.irregular("card_out_of_round")
+        return False
+    return True
+
+
+def _premature(turn: Turn, given: CardDrawn | ShufflerPacket, count: int) -> None:
+    """A card came while bets were open. A common one is null and replaced where the decree says so; else a person decides."""
+    hand, card = turn.hand, given.card if isinstance(given, CardDrawn) else None
+    error = "deal_premature" if hand.spoken else "deal_extra_common"
+    following = _following(turn)
+    if turn.book.errors["premature"] == "replace" and following is not None and following.up and not following.turn:
+        law = turn.book.laws[error]
+        turn.irregular(error)
+        told = turn.believed(card)
+        _leave(turn, given, count)
+        why = error.removeprefix("deal_")
+        turn.say(CardRemoved(round=hand.round, why=why, card=told, to=following.to, law=law.rule, article=law.article))
+        return
+    known = turn.believed(card)
+    held = Card(to="", index=0, card=known, frame=frame_of(given))
+    used = None if hand.used is None else hand.used + count
+    turn.change_hand(held=(*hand.held, held, *[Card(to="", index=0)] * (count - 1)), used=used)
+    if turn.book.errors["premature"] == "burn":
+        turn.irregular("deal_premature")
+    else:
+        turn.trouble("deal_premature")
+
+
+def _leave(turn: Turn, given: CardDrawn | ShufflerPacket, count: int) -> None:
+    """Cards left the pack and go nowhere."""
+    hand, card = turn.hand, given.card if isinstance(given, CardDrawn) else None
+    gone = (*hand.gone, card) if card in turn.pack and card is not None else hand.gone
+    turn.change_hand(gone=gone, used=None if hand.used is None else hand.used + count)
+
+
+def _following(turn: Turn) -> Place | None:
+    """Where the first card of the next street goes."""
+    every = streets(turn.book, turn.settings)
+    number = turn.hand.street + 1
+    if number == len(every):
+        return None
+    return next(iter(places(every[number], turn.hand.live, turn.hand.cards)), None)
+
+
+# What a silence hides
+
+
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """The device is not heard, or was not, or started afresh: a card may have gone unseen, until it is heard again."""
+    was = turn.state.silent
+    if not isinstance(given, LinkLate | LinkGap | ShoeReset):
+        others = tuple(each for each in was if each != given.device)
+        turn.change(silent=others if isinstance(given, LinkUp) else (*others, given.device))
+    if not isinstance(given, LinkUp) or given.device in was:
+        lose_place(turn)
+
+
+def lose_place(turn: Turn, detail: str | None = None) -> None:
+    """Cards may have gone unseen. Where some are due, a person says how many lie where."""
+    hand = turn.state.hand
+    if hand is None:
+        return
+    turn.change_hand(used=None)
+    if hand.closed and hand.due and not hand.due[0].turn and not hand.open:
+        turn.change_hand(blind=True)
+        turn.trouble("silence", detail=detail)
+
+
+# What devices say of themselves and of the pack
+
+
+def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
+    """A shuffler has counted the pack. While a round is played its cards are elsewhere, and are not named."""
+    if given.late:
+        return
+    counted = given.count_right if given.count is None else given.count == len(turn.pack) and given.count_right is not False
+    right = counted is not False and given.set_right is not False and not given.missing and not given.extra
+    quiet = turn.state.hand is not None
+    turn.say(
+        DeckChecked(
+            right=right,
+            count=given.count,
+            count_right=counted,
+            set_right=given.set_right,
+            missing=() if quiet else given.missing,
+            extra=() if quiet else given.extra,
+            device=given.device or None,
+        )
+    )
+    checked(turn, right)
+
+
+def checked(turn: Turn, right: bool) -> None:
+    """The pack was looked at."""
+    turn.change(deck=right, unchecked=0)
+    if right:
+        turn.clear_alert("deck_defective")
+    else:
+        turn.irregular("deck_defective", asks=("deck.check",))
+        turn.raise_alert("deck_defective")
+
+
+def take_shuffler(turn: Turn, given: ShufflerState) -> None:
+    """A shuffler says how it is."""
+    heed_shuffler(turn, given)
+
+
+def take_fault(turn: Turn, given: ShoeFault) -> None:
+    """A reader complains, or does so no longer. What it says of a card is not told."""
+    alert = f"shoe_{given.fault}"
+    if given.active:
+        turn.raise_alert(alert, given)
+    else:
+        turn.clear_alert(alert)

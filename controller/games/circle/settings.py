@@ -1,0 +1,76 @@
+"""The settings of one table of circle poker, and the irregularities that the game names."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class CircleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+
+    direction: Literal["clockwise", "anticlockwise"] = "anticlockwise"
+    """How cards and hand go round, where the decree does not say it."""
+    numbers: Literal["from_right", "from_left"] = "from_right"
+    """From which side of the croupier the places are numbered: with ``from_right`` the numbers rise against the clock."""
+    first_card: Literal["hand", "next"] = "hand"
+    """Who gets the first card: the player who has the hand, or the one after him."""
+    after_misdeal: Literal["stays", "moves"] = "stays"
+    """Whether the hand moves on before a round that is dealt again."""
+    common: Literal["laid", "drawn"] = "laid"
+    """Synthetic poker, where the decree does not say it: all common cards are laid down covered with the deal, or each is
+    drawn from the pack when its turn comes.
+    """
+    first_common: Literal["with_flop", "with_deal"] = "with_flop"
+    """Omaha with five cards: whether the first common card is shown with the deal."""
+    pack: Literal["by_players", "deck_52", "deck_32"] = "by_players"
+    """Draw, where the decree does not say with how many players which pack is used: by their number, or always the same."""
+    deck_check_rounds: int = 30
+    """Rounds after which a pack that has to be looked at now and then was not looked at for too long."""
+    rake: Literal["pot", "session", "hand"] | None = None
+    """Which way the house takes its share, of those that the decree has; None: not told."""
+    rake_percent: int | None = None
+    limit: Literal["split", "pot", "fixed", "none"] | None = None
+    """How bets are limited, of the ways that the decree has; None: not told."""
+    maximum: int | None = None
+    """The table's highest bet, in minor units; None: not told."""
+    ante: int | None = None
+    """The ante, in minor units; None: not told."""
+    duration: int | None = None
+    """Minutes that a match lasts, where the house has set it; None: it has not."""
+
+
+LAWS = (
+    "deck_unchecked",
+    "deck_defective",
+    "players_too_few",
+    "players_too_many",
+    "rest_too_long",
+    "limits",
+    "raise_limit",
+    "card_out_of_round",
+    "card_unread",
+    "card_duplicate",
+    "card_foreign",
+    "shown_differs",
+    "silence",
+    "burn_missing",
+    "cards_lacking",
+    "showdown",
+    "deal_order",
+    "deal_too_many",
+    "deal_too_few",
+    "deal_wrong_hand",
+    "deal_exposed",
+    "deal_exposed_in_cut",
+    "deal_exposed_in_deck",
+    "deal_missing_card",
+    "deal_foreign_card",
+    "deal_defective",
+    "deal_premature",
+    "deal_extra_common",
+    "deal_absent",
+    "deal_touched",
+)
+"""The laws that every variant cites: a rulebook has each of them, and those of the errors that are its own."""

@@ -1,0 +1,120 @@
+"""Who wins: the cards speak. All pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.events import Hand, Settled
+from controller.games.circle.state import Card, Round
+from controller.games.circle.streets import ranking
+from controller.games.hands.evaluator import Value, best_of
+from controller.rulebook_circle import Circle
+
+Outcome = Literal["win", "lose", "tie"]
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """The end of a round. ``hands``: the best first, then the common cards; ``winner``: None where several share the pot."""
+
+    hands: tuple[Hand, ...]
+    winner: str | None
+    marks: tuple[str, ...]
+
+
+def compare(book: Circle, hand: Round) -> Shown:
+    """The hands that were shown, and what each of them wins."""
+    own = {seat.who: cards_of(hand, seat.who) for seat in hand.live}
+    rows = hand.boards or ("",)
+    found: list[Hand] = []
+    wins: list[frozenset[str]] = []
+    marks: list[str] = []
+    sitting_out = [seat for seat in hand.live if seat.stands == "side"]
+    for row in rows:
+        common = cards_of(hand, row)
+        high = {who: _high(book, ranking(book, hand.players), cards, common) for who, cards in own.items()}
+        top = max(value.key for value in high.values())
+        best = frozenset(who for who, value in high.items() if value.key == top)
+        lows = {who: value for who, cards in own.items() if (value := _low(book, cards, common)) is not None}
+        lowest = max((value.key for value in lows.values()), default=None)
+        least = frozenset(who for who, value in lows.items() if value.key == lowest)
+        wins += [best, least] if least else [best]
+        if book.low is not None:
+            marks.append("low" if least else "no_low")
+        beside = {who: value.key for who, value in high.items() if hand.seat(who) not in sitting_out}
+        bet = "pot" if len(rows) == 1 and book.low is None else "high" if book.low is not None else row
+        for who in sorted(high, key=lambda each: high[each].key, reverse=True):
+            settled = [Settled(bet, _outcome(who, best))]
+            if least:
+                settled.append(Settled("low", _outcome(who, least)))
+            if len(beside) < len(high) and who in beside:
+                first = frozenset(each for each in beside if beside[each] == max(beside.values()))
+                settled.append(Settled("side_pot", _outcome(who, first)))
+            found.append(_hand(who, own[who], high[who], lows.get(who), tuple(settled)))
+    shared = len(frozenset().union(*wins)) > 1
+    marks += ["split"] if shared else []
+    marks += ["all_in"] if any(seat.stands == "all_in" for seat in hand.seats) else []
+    marks += ["side_pot"] if sitting_out else []
+    return Shown((*found, *open_boards(hand)), None if shared else next(iter(wins[0])), tuple(marks))
+
+
+def cards_of(hand: Round, who: str) -> tuple[str, ...]:
+    """The cards of a hand or a board that lie open."""
+    return tuple(each.told for each in hand.of(who) if each.told is not None)
+
+
+def open_hands(hand: Round) -> tuple[Hand, ...]:
+    """Who plays for the pot, with what lies open of each hand."""
+    return tuple(Hand(who=seat.who, cards=cards_of(hand, seat.who)) for seat in hand.live)
+
+
+def open_boards(hand: Round) -> tuple[Hand, ...]:
+    """The common cards, as far as they lie open."""
+    return tuple(Hand(who=row, cards=cards_of(hand, row)) for row in hand.boards)
+
+
+def remembered(hand: Round, hands: tuple[Hand, ...]) -> Round:
+    """What is kept of a round with its result: how the players stand, and of cards beside ``hands`` those that lie open."""
+    shown = {card for each in hands for card in each.cards}
+    rest = (replace(each, card=each.told, frame=None) for each in hand.cards if each.told not in shown)
+    kept = tuple(each for each in rest if each.card is not None or each.to.startswith("board"))
+    return replace(hand, cards=kept, gone=(), held=(), due=())
+
+
+def laid_open(hand: Round, lie: Mapping[str, tuple[str, ...]]) -> Round:
+    """A round that is kept, with these cards face up."""
+    cards = (Card(to=who, index=place, up=True, card=card) for who, own in lie.items() for place, card in enumerate(own, start=1))
+    return replace(hand, cards=(*hand.cards, *cards))
+
+
+def _high(book: Circle, ranking_id: str, own: tuple[str, ...], common: tuple[str, ...]) -> Value:
+    value = best_of(own, common, ranking_id, book.own_exactly)
+    assert value is not None
+    return value
+
+
+def _low(book: Circle, own: tuple[str, ...], common: tuple[str, ...]) -> Value | None:
+    return None if book.low is None else best_of(own, common, book.low, book.own_exactly)
+
+
+def _outcome(who: str, best: frozenset[str]) -> Outcome:
+    if who not in best:
+        return "lose"
+    return "win" if len(best) == 1 else "tie"
+
+
+def _hand(who: str, cards: tuple[str, ...], high: Value, low: Value | None, settled: tuple[Settled, ...]) -> Hand:
+    outcomes = {each.outcome for each in settled}
+    return Hand(
+        who=who,
+        cards=cards,
+        kind=high.category,
+        best=high.cards,
+        low=low.cards if low else (),
+        low_kind=low.category if low else None,
+        outcome="win" if outcomes == {"win"} else "lose" if outcomes == {"lose"} else "tie",
+        settled=settled,
+    )

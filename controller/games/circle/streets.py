@@ -1,0 +1,82 @@
+"""How cards go round a table of circle poker, street by street. All pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from controller.games.circle.settings import CircleSettings
+from controller.games.circle.state import Card, Place, Seat
+from controller.games.decks import deck
+from controller.rulebook_circle import Circle
+
+Street = tuple[str, ...]
+
+
+def around(book: Circle, settings: CircleSettings, numbers: Iterable[int], first: int) -> tuple[int, ...]:
+    """These places in the order in which cards and hand go round, from ``first``, or from who comes next where it is not there."""
+    against = (book.direction or settings.direction) == "anticlockwise"
+    rising = against == (settings.numbers == "from_right")  # numbered from the croupier's right they rise against the clock
+    ordered = sorted(numbers) if rising else sorted(numbers, reverse=True)
+    before = [number for number in ordered if (number < first if rising else number > first)]
+    return tuple(ordered[len(before) :] + before)
+
+
+def streets(book: Circle, settings: CircleSettings) -> tuple[Street, ...]:
+    """The streets as this table deals them: where the decree leaves a choice, by its setting."""
+    found = book.streets
+    if "common" in book.doubts and settings.common == "drawn":
+        found = tuple(tuple("board u" if deal.startswith("board ud") else deal for deal in street) for street in found)
+    if "first_common" in book.doubts and settings.first_common == "with_deal":
+        first, flop, *rest = found
+        found = ((*first, "board u"), tuple("board uu" if deal == "board uuu" else deal for deal in flop), *rest)
+    return found
+
+
+def places(street: Street, seats: Iterable[Seat], cards: tuple[Card, ...]) -> tuple[Place, ...]:
+    """Where the cards of a street go, in the order of the deal: to the seats one at a time."""
+    found: list[Place] = []
+    who = [seat.who for seat in seats]
+    for deal in street:
+        to, _, letters = deal.partition(" ")
+        for letter in letters:
+            if letter == "t":
+                found.append(_turned(to, cards))
+            else:
+                found += [Place(to=each, up=letter == "u") for each in (who if to == "seats" else [to])]
+    return tuple(found)
+
+
+def _turned(to: str, cards: tuple[Card, ...]) -> Place:
+    """The next common card lies covered and is turned; or it was null, and a new one comes in its place."""
+    lying = [card for card in cards if card.to == to]
+    covered = [card.index for card in lying if not card.up]
+    return Place(to=to, up=True, turn=bool(covered) and min(covered) < free(lying))
+
+
+def free(lying: Iterable[Card]) -> int:
+    """The index of the next card there: that of a card that was null, else after the last."""
+    taken = {card.index for card in lying}
+    return next(index for index in range(1, len(taken) + 2) if index not in taken)
+
+
+def needed(book: Circle, settings: CircleSettings, players: int) -> int:
+    """How many cards a round takes with so many players, to its end."""
+    every = streets(book, settings)
+    if any(deal.startswith("dead") for street in every for deal in street):
+        every = every[:-1]  # what is lacking for the last card is foreseen
+    deals = [deal.partition(" ") for street in every for deal in street]
+    laid = any(to == "board" and "d" in letters for to, _, letters in deals)
+    count = {to: 0 for to, _, _ in deals}
+    for to, _, letters in deals:
+        count[to] += len(letters.replace("t", "")) if laid else len(letters)
+    return count.pop("seats", 0) * players + sum(count.values())
+
+
+def pack(book: Circle, players: int) -> tuple[str, ...]:
+    """The cards that so many play with."""
+    return deck(book.few.deck if book.few is not None and players <= book.few.players else book.deck)
+
+
+def ranking(book: Circle, players: int) -> str:
+    """How the hands of so many are ranked."""
+    return book.few.ranking if book.few is not None and players <= book.few.players else book.ranking

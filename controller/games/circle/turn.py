@@ -1,0 +1,334 @@
+"""One step of a table of circle poker: the moves that readings and commands are made of.
+
+Each move changes the state and says its event in one go, so that the two cannot part. A round goes ``open_round``,
+``close_antes``, then for each street ``next_street``, ``put`` card by card, ``open_betting``, ``close_betting``; at last
+``show_down`` and ``settle``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
+
+from msgspec.structs import replace
+
+from controller.commands import Command, VoidReason
+from controller.events import (
+    BetsClosed,
+    BettingClosed,
+    BettingOpened,
+    ButtonMoved,
+    CardDealt,
+    CardExpected,
+    CardRemoved,
+    CardsBurned,
+    CardTurned,
+    Frame,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
+from controller.games.circle.settings import CircleSettings
+from controller.games.circle.showdown import Shown, compare, open_boards, open_hands, remembered
+from controller.games.circle.speaks import SPEAKS
+from controller.games.circle.state import Card, Place, Round, Seat, State, Trouble
+from controller.games.circle.streets import around, free, pack, places, streets
+from controller.games.poker.moves import PokerMoves
+from controller.games.poker.state import Entry
+from controller.law import Law
+from controller.rulebook_circle import Circle
+
+DECISIONS = ("card.decide", "round.void")
+
+
+class Turn(PokerMoves[Circle, CircleSettings, State]):
+    """One step of a table of circle poker. A family of variants with moves of its own derives from it."""
+
+    takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {}
+    """Who takes an input where a variant does it in its own way."""
+    remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {}
+    """What becomes of errors that only a variant knows."""
+
+    @property
+    def hand(self) -> Round:
+        """The round in hand."""
+        assert self.state.hand is not None
+        return self.state.hand
+
+    @property
+    def pack(self) -> tuple[str, ...]:
+        """The cards that are played with."""
+        return pack(self.book, self.state.hand.players if self.state.hand is not None else len(self.state.seated))
+
+    @property
+    def number(self) -> int:
+        """The round in hand; 0 without one."""
+        return self.state.hand.round if self.state.hand else 0
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        self.change(hand=replace(self.hand, **fields))
+
+    def change_seat(self, who: str, **fields: Any) -> None:
+        """Change how a player of the round in hand stands."""
+        self.change_hand(seats=tuple(replace(seat, **fields) if seat.who == who else seat for seat in self.hand.seats))
+
+    # The course of a round
+
+    def move_button(self, by: str | None = None) -> None:
+        """The hand goes on to the next player who is seated."""
+        was = self.state.button
+        assert was is not None
+        order = around(self.book, self.settings, {*self.state.seated, was}, was)
+        self.set_button(next(number for number in (*order[1:], was) if number in self.state.seated), by)
+
+    def set_button(self, seat: int, by: str | None = None) -> None:
+        """A player gets the hand."""
+        self.change(button=seat)
+        self.say(ButtonMoved(seat=seat, by=by))
+
+    def open_round(self, playing: tuple[int, ...], by: str | None = None) -> None:
+        """A round begins with these players: the antes are asked for."""
+        number, button = self.state.round + 1, self.state.button
+        assert button is not None
+        order = around(self.book, self.settings, playing, button)
+        if self.settings.first_card == "next" and order[0] == button:
+            order = (*order[1:], button)
+        hand = Round(round=number, seats=tuple(Seat(number=each) for each in order), players=len(self.state.seated))
+        relaunch = self.state.anew
+        self.change(round=number, hand=hand, anew=False, fresh=False)
+        call = self.book.announcements.get("bets_open")
+        self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
+
+    def close_antes(self, by: str | None = None) -> None:
+        """The antes are in, the deal begins. Where nobody says so, the first card shows it: one may have come unseen before."""
+        self.change_hand(closed=True, used=self.hand.used if by is None else 0)
+        self.say(BetsClosed(round=self.hand.round, by=by, unobserved=by is None))
+        self.next_street()
+
+    def next_street(self) -> None:
+        """The next cards may come; after the last street the hands are shown."""
+        all_streets = streets(self.book, self.settings)
+        number = self.hand.street + 1
+        if number == len(all_streets):
+            self.show_down()
+            return
+        self.change_hand(street=number, due=self.coming(number), blind=False)
+        self.look_for_lack()
+        if self.state.hand is not None:
+            self.place_held()
+        self.expect()
+
+    def place_held(self) -> None:
+        """What came while bets were open goes where the first cards are due."""
+        held = self.hand.held
+        self.change_hand(held=())
+        for card in held:
+            if self.state.hand is not None and self.hand.due and not self.hand.due[0].turn:
+                self.put(card.card, card.frame, counted=True)
+
+    def coming(self, street: int) -> tuple[Place, ...]:
+        """Where the cards of a street go."""
+        return places(streets(self.book, self.settings)[street], self.hand.live, self.hand.cards)
+
+    def look_for_lack(self) -> None:
+        """A round that the pack has no cards for any more is null. Those that are held have come already."""
+        hand = self.hand
+        coming = sum(not place.turn for place in hand.due) - len(hand.held)
+        if hand.used is not None and hand.used + coming > len(self.pack):
+            self.irregular("cards_lacking", detail=f"{len(self.pack) - hand.used} cards are left, {coming} are needed")
+            self.void(hand, "cards_lacking", self.book.void["cards_lacking"])
+
+    def put(
+        self,
+        card: str | None,
+        frame: Frame | None = None,
+        *,
+        exposed: bool = False,
+        unread: bool = False,
+        counted: bool = False,
+    ) -> None:
+        """A card goes where the next one is due. What is not known of it nobody guesses.
+
+        ``exposed``: it came face up where it should lie covered; ``unread``: a reader should have known it; ``counted``: it left
+        the pack before.
+        """
+        hand, place = self.hand, self.hand.due[0]
+        hidden = not place.up and place.to != "burn"
+        known = None if hand.blind and hidden else self.believed(card, 0 if counted else 1)
+        used = hand.used if counted or hand.used is None else hand.used + 1
+        self.change_hand(due=hand.due[1:], used=used)
+        if place.to == "burn":
+            self.change_hand(gone=(*self.hand.gone, known) if known else self.hand.gone)
+            self.say(CardsBurned(round=hand.round, count=1))
+        else:
+            lies = place.up or exposed
+            index = free(hand.of(place.to))
+            self.change_hand(cards=(*self.hand.cards, Card(to=place.to, index=index, up=lies, card=known, frame=frame)))
+            self.say(CardDealt(round=hand.round, to=place.to, index=index, card=known if lies else None))
+            if not lies or known is None:
+                self.change_seat(place.to, shown=False)
+            if lies and unread:
+                self.irregular("card_unread", asks=("cards.show",), detail=f"{place.to} {index}")
+        self.dealt()
+
+    def dealt(self) -> None:
+        """If all cards of the street lie, bets open."""
+        if self.state.hand is None or self.hand.due or self.hand.open or self.hand.showdown:
+            self.expect()
+            return
+        for seat in self.hand.seats:
+            if seat.stands == "away":
+                self.collect(seat.who, "absent", self.book.laws["deal_absent"])
+        self.open_betting()
+
+    def believed(self, card: str | None, times: int = 1) -> str | None:
+        """The card as read; None where it cannot be: it is none of the pack, or it is in the round already.
+
+        ``times`` is 0 for a card that is counted among those known already.
+        """
+        if card is None:
+            return None
+        if card not in self.pack:
+            self.trouble("card_foreign")
+            return None
+        if self.hand.known.count(card) + times > 1:
+            self.trouble("card_duplicate")
+            return None
+        return card
+
+    def disbelieve(self) -> None:
+        """What a reader said of covered cards does not count: they are known when they are shown."""
+        cards = tuple(each if each.up else replace(each, card=None, frame=None) for each in self.hand.cards)
+        self.change_hand(cards=cards, gone=(), held=tuple(replace(each, card=None) for each in self.hand.held), blind=True)
+
+    def collect(self, who: str, why: str, law: Law) -> None:
+        """The cards of a hand leave the table, unseen."""
+        own = self.hand.of(who)
+        if own:
+            left = tuple(each for each in self.hand.cards if each.to != who)
+            self.change_hand(cards=left, gone=(*self.hand.gone, *(each.card for each in own if each.card is not None)))
+            self.say(CardRemoved(round=self.hand.round, why=why, card=None, to=who, law=law.rule, article=law.article))
+
+    def remove(self, card: Card, why: str, law: Law) -> None:
+        """A card is null; it is told if it lay open."""
+        hand = self.hand
+        left = tuple(each for each in hand.cards if each != card)
+        self.change_hand(cards=left, gone=(*hand.gone, card.card) if card.card else hand.gone)
+        self.say(CardRemoved(round=hand.round, why=why, card=card.told, to=card.to, law=law.rule, article=law.article))
+
+    def turn(self, card: Card, value: str) -> None:
+        """A card that lay covered lies open now: it is this one."""
+        frame = card.frame if card.card == value else None  # else it would tell what the reader took it for
+        opened = replace(card, up=True, card=value, frame=frame)
+        self.change_hand(cards=tuple(opened if each == card else each for each in self.hand.cards))
+        self.say(CardTurned(round=self.hand.round, to=card.to, index=card.index, card=value))
+
+    # Bets
+
+    def open_betting(self) -> None:
+        """A betting interval begins; there is none where at most one player has anything left to bet."""
+        able = [seat for seat in self.hand.live if seat.stands == "in"]
+        if len(able) <= 1:
+            self.next_street()
+            return
+        number = self.hand.interval + 1
+        seats = tuple(replace(seat, raises=0) for seat in self.hand.seats)
+        words = self.book.speaks
+        first = SPEAKS[words[min(number, len(words)) - 1]](self.hand, self.book)
+        self.change_hand(interval=number, open=True, bet=False, spoken=False, seats=seats)
+        call = self.book.announcements.get("first_interval") if number == 1 else None
+        self.say(BettingOpened(round=self.hand.round, interval=number, first=first, announcement=call))
+        self.expect()
+
+    def close_betting(self, by: str | None = None) -> None:
+        """The bets are equal."""
+        self.change_hand(open=False, begun=True)
+        self.say(BettingClosed(round=self.hand.round, interval=self.hand.interval, by=by))
+        self.next_street()
+
+    # The end of a round
+
+    def show_down(self) -> None:
+        """The hands are shown."""
+        self.change_hand(showdown=True, due=())
+        self.settle()
+        self.expect()
+
+    def settle(self) -> None:
+        """The result, once everything that it needs lies open and nothing waits for a person."""
+        hand = self.state.hand
+        if hand is None or self.state.troubles:
+            return
+        if len(hand.live) == 1 and hand.closed:
+            self.win(hand.live[0].who)
+        elif hand.showdown and hand.open_whole:
+            self.result(hand, compare(self.book, hand))
+
+    def win(self, who: str, confirmed_by: str | None = None) -> None:
+        """All others gave up, or do not show: who is left wins, and shows nothing."""
+        hand = self.hand
+        self.result(hand, Shown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
+
+    def result(self, of: Round | Entry, shown: Shown, confirmed_by: str | None = None) -> None:
+        """The round has its result. Of the cards only those are evidence that lie open."""
+        entry = Entry(round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks)
+        frames = tuple(each.frame for each in of.cards if each.frame and each.told) if isinstance(of, Round) else ()
+        stands = confirmed_by or (of.stands if isinstance(of, Round) else None)
+        if isinstance(of, Round):
+            self.change(played=(*self.state.played, remembered(of, shown.hands)))
+        self.record(entry)
+        self.say(
+            RoundResult(
+                round=of.round,
+                hands=shown.hands,
+                winner=shown.winner,
+                marks=shown.marks,
+                frames=frames,
+                confirmed_by=stands,
+            )
+        )
+        self.count_down(of.round)
+        self.expect()
+
+    def void(self, of: Round | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The round is null: its cards are collected, and it is dealt again."""
+        self.annul(of.round, reason, law, by)
+        if isinstance(of, Round):
+            self.change(anew=True)
+        self.expect()
+
+    def unresolved(self, hand: Round, why: Literal["undecided"]) -> None:
+        """The round ends without a result; nobody invents it."""
+        self.record(Entry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
+        self.say(RoundUnresolved(round=hand.round, why=why, candidate=None))
+        self.expect()
+
+    def record(self, entry: Entry) -> None:
+        """Keep an outcome; the round in hand, if it is that one, is over."""
+        self.state = self.state.with_entry(entry)
+        if self.state.hand is not None and self.state.hand.round == entry.round:
+            self.change(hand=None, troubles=())
+
+    # What is said besides
+
+    def expect(self) -> None:
+        """Say where the next card belongs, when it is not what was said last."""
+        hand = self.state.hand
+        due: tuple[Place, ...] = hand.due if hand is not None and not hand.open else ()
+        to = due[0].to if due and not due[0].turn else None
+        if to != self.state.expected:
+            begins = hand is not None and self.state.expected is None and hand.street == len(self.book.streets) - 1
+            call = self.book.announcements.get("last_card") if begins else None
+            self.change(expected=to)
+            self.say(CardExpected(round=hand.round if hand else 0, to=to, announcement=call))
+
+    def tells(self) -> dict[str, Any]:
+        """What a variant's retained state tells besides."""
+        return {}
+
+    def trouble(self, what: str, *, who: str | None = None, asks: tuple[str, ...] = DECISIONS, detail: str | None = None) -> None:
+        """What stops the table until a person decides; said once until then."""
+        if not any((each.what, each.who) == (what, who) for each in self.state.troubles):
+            self.change(troubles=(*self.state.troubles, Trouble(what=what, who=who, asks=asks)))
+            self.irregular(what, asks=asks, detail=detail or who)

@@ -1,0 +1,1 @@
+"""Poker against the dealer: without discards, with discards, of three cards."""

@@ -1,0 +1,253 @@
+"""What a table of poker against the dealer makes of a person's commands about sessions, bets and rounds.
+
+What a person says of cards, and what the hands do, is in ``house_poker.decisions``. A command that cannot be followed is
+rejected, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from controller.commands import (
+    BetPlace,
+    BetsClose,
+    BetsOpen,
+    BetWithdraw,
+    BoxesSet,
+    CardDecide,
+    CardsDeal,
+    CardsShow,
+    CardsTurn,
+    Command,
+    DealError,
+    DeckCheck,
+    HandAct,
+    LastRoundsAnnounce,
+    ResultCorrect,
+    Role,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+    VoidReason,
+)
+from controller.events import DeckChecked, RoundResult, SessionClosed
+from controller.games.game import Rejected
+from controller.games.house_poker import course
+from controller.games.house_poker.outcome import outcome
+from controller.games.house_poker.readings import CARDS, check_deck, follow_all, lose_place
+from controller.games.house_poker.state import Round, Seat
+from controller.games.house_poker.turn import Turn
+from controller.games.poker.cards import drop
+from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
+from controller.games.poker.state import Entry
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE
+from controller.games.session import session, undecided
+
+MAY: dict[type[Command], tuple[Role, ...]] = {
+    **dict.fromkeys((SessionOpen, SessionClose, CardDecide, RoundConfirm, ResultCorrect, DealError), IN_CHARGE),
+    **dict.fromkeys((BetsOpen, BoxesSet, BetPlace, BetWithdraw, BetsClose, HandAct), AT_THE_TABLE),
+    **dict.fromkeys((CardsDeal, CardsShow, CardsTurn, DeckCheck, LastRoundsAnnounce), AT_THE_TABLE),
+}
+"""Which roles may say what. Who may call a round null is in the rulebook."""
+
+ERRORS: Mapping[str, VoidReason] = {
+    "too_many": "wrong_count",
+    "too_few": "wrong_count",
+    "missing_card": "wrong_count",
+    "order": "wrong_order",
+    "wrong_hand": "wrong_order",
+    "skipped": "wrong_order",
+    "premature": "misdeal",
+    "wrong_discard": "misdeal",
+    "exposed": "card_exposed",
+    "exposed_in_cut": "card_exposed",
+    "exposed_in_deck": "card_exposed",
+    "foreign_card": "deck_defective",
+    "defective": "deck_defective",
+}
+"""Errors of the deal that a person tells: any of them makes the whole play null."""
+
+
+# Sessions
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens."""
+    turn.open_session(given, last=None, played=())
+
+
+def close_session(turn: Turn, given: SessionClose) -> None:
+    """The table closes. A round whose bets are closed is left unresolved."""
+    session(turn)
+    hand = turn.state.hand
+    if hand is not None and hand.closed:
+        turn.unresolved(hand)
+    turn.change(hand=None, open=False)
+    turn.settle()
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+def check_cards(turn: Turn, given: DeckCheck) -> None:
+    """A person counted the deck and looked at it; if it is right, cards may come of it whatever the shuffler says."""
+    count_right = given.cards == CARDS
+    turn.change(shuffler=None if count_right and given.right else turn.state.shuffler)
+    check_deck(
+        turn,
+        DeckChecked(
+            right=count_right and given.right, count=given.cards, count_right=count_right, set_right=given.right, by=given.by
+        ),
+    )
+    turn.settle()
+
+
+# Bets
+
+
+def open_bets(turn: Turn, given: BetsOpen) -> None:
+    """Bets open for a new round."""
+    session(turn)
+    if turn.state.hand is not None:
+        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
+    turn.open_bets(given.by)
+    turn.clear_alert("card_out_of_round")
+    turn.settle()
+
+
+def set_boxes(turn: Turn, given: BoxesSet) -> None:
+    """The boxes with an ante in this round. Until bets are closed they may be said anew."""
+    _bets_open(turn)
+    boxes, most = tuple(sorted(given.boxes)), turn.rules.boxes
+    if not boxes:
+        raise Rejected("say at least one box")
+    if len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
+        raise Rejected(f"the table has the boxes 1 to {most}, each once")
+    turn.change_hand(seats=tuple(Seat(who=f"box:{box}") for box in boxes))
+
+
+def place_bet(turn: Turn, given: BetPlace) -> None:
+    """A bet beside the ante lies, or what the ante amounts to is said."""
+    hand = _bets_open(turn)
+    _known(turn, given.bet)
+    if given.who not in {f"box:{box}" for box in range(1, turn.rules.boxes + 1)}:
+        raise Rejected(f"{given.who!r} is none of the boxes 1 to {turn.rules.boxes}")
+    if given.amount is not None:
+        _allow_stake(turn, given.bet, given.amount)
+    held = hand.bets.get(given.who, {}).get(given.bet)
+    turn.bet(given.who, given.bet, held if given.amount is None else given.amount, given.by)
+
+
+def withdraw_bet(turn: Turn, given: BetWithdraw) -> None:
+    """A bet is taken back before the deal, or refused."""
+    hand = _bets_open(turn)
+    if not hand.lies(given.who, given.bet):
+        raise Rejected(f"{given.who} has no bet {given.bet!r}")
+    turn.bet(given.who, given.bet, by=given.by, lies=False)
+
+
+def _bets_open(turn: Turn) -> Round:
+    if turn.hand.closed:
+        raise Rejected("bets are closed: they lie before the deal")
+    return turn.hand
+
+
+def _known(turn: Turn, bet: str) -> None:
+    names = ("ante", *turn.book.sides)
+    if bet not in names:
+        raise Rejected(f"the decree has no bet {bet!r} here; there are: {', '.join(names)}")
+
+
+def _allow_stake(turn: Turn, bet: str, amount: int) -> None:
+    least, most = turn.stakes(bet)
+    if amount <= 0 or (least is not None and amount < least) or (most is not None and amount > most):
+        law = turn.book.laws.get("ante_limit" if bet == "ante" else "stake_limit")
+        where = f": {law.rule}, {law.article}" if law else ""
+        raise Rejected(f"{bet} of {amount}: it is from {least or 1} to {most if most is not None else 'the maximum'}{where}")
+
+
+def close_bets(turn: Turn, given: BetsClose) -> None:
+    """No more bets: the cards may come. A bet without an ante is given back."""
+    hand = _bets_open(turn)
+    if not hand.seats:
+        raise Rejected("no box is in play: say boxes.set")
+    if turn.state.shuffler is not None:
+        raise Rejected(f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say deck.check")
+    if turn.state.deck is False:
+        raise Rejected("the deck is not right: look at it and say deck.check")
+    early = (hand.stop.given, *hand.queue) if hand.stop else ()
+    turn.change_hand(stop=None, queue=())
+    turn.close_bets(given.by)
+    for who, bets in hand.bets.items():
+        if hand.seat(who) is None:
+            for bet in bets:
+                turn.irregular("bet_without_ante", detail=f"{who}: {bet}")
+                turn.bet(who, bet, by=given.by, lies=False)
+    if hand.gap:
+        turn.stop("silence")
+    elif set(turn.state.silent) - set(turn.state.slots):
+        lose_place(turn)
+    follow_all(turn, tuple(each for each in early if each is not None and not isinstance(each, CardsShow)))
+    turn.settle()
+
+
+# Rounds
+
+
+def void(turn: Turn, given: RoundVoid) -> None:
+    """The round is null by the word of the person in charge."""
+    of = undecided(turn.state, turn.state.hand, given.round)
+    law = turn.book.void.get(given.reason)
+    if law is None:
+        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    turn.void(of, given.reason, law, given)
+    turn.settle()
+
+
+def deal_error(turn: Turn, given: DealError) -> None:
+    """An error of the deal: the whole play is null. A player who shows or tells his cards loses all that he has bet."""
+    if given.role not in turn.book.void_by:
+        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
+    hand = turn.hand
+    if given.fault == "player" and given.error == "exposed":
+        seat = hand.seat(given.who)
+        if seat is None or seat.told or not hand.closed:
+            raise Rejected(f"{given.who!r} is no hand in play")
+        if "hand_told" not in turn.book.laws:
+            raise Rejected("the decree does not say what it costs a player to show his cards")
+        turn.change(hand=replace(hand.with_seat(replace(seat, told=True)), cards=drop(hand.cards, seat.who)))
+        turn.irregular("hand_told", detail=seat.who)
+    elif given.error not in ERRORS:
+        raise Rejected(f"the decree has nothing on {given.error} here; it may be {', '.join(ERRORS)}, or say round.void")
+    else:
+        reason = ERRORS[given.error]
+        turn.void(hand, reason, turn.book.void[reason], given)
+    turn.settle()
+
+
+def confirm(turn: Turn, given: RoundConfirm) -> None:
+    """A person stands for a round: it is over, and settled by what lies open; the rest was settled at the table."""
+    of, by = undecided(turn.state, turn.state.hand, given.round), f"{given.by} ({given.role})"
+    if isinstance(of, Round):
+        if course.stage(turn.rules, of) not in ("dealer", "showdown"):
+            raise Rejected(f"round {of.round} is not at its end: not all hands have cards and have decided")
+        turn.result(of, by)
+    else:
+        turn.record(Entry(round=of.round, kind="result", hands=of.hands))
+        turn.say(RoundResult(round=of.round, hands=of.hands, winner=None, marks=(), frames=(), confirmed_by=by))
+    turn.settle()
+
+
+def correct(turn: Turn, given: ResultCorrect) -> None:
+    """Cards of a published result were told wrongly: every bet is settled anew. What was only confirmed is not."""
+    entry = published(turn.state, given.round)
+    hand = turn.state.round_of(entry.round)
+    right = right_cards(entry, given, turn.rules.deck, [each.card for each in hand.cards] if hand else ())
+    before = {each.who: each.cards for each in entry.hands}
+    if hand is None:
+        tell(turn, entry, Outcome(hands=entry.hands), Outcome(hands=relaid(entry.hands, right)), given)
+    else:
+        judged = bool(entry.marks)
+        was, now = (outcome(turn.rules, hand, lie, judged=judged) for lie in (before, right))
+        tell(turn, entry, was, now, given)

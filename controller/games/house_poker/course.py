@@ -1,0 +1,136 @@
+"""The course of a round of poker against the dealer: to whom cards go, what it waits for, which hands have to lie open.
+
+Pure functions of the rules and of the round as it stands; they look at no card that lies face down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from controller.games.decks import deck
+from controller.games.hands.evaluator import value
+from controller.games.house_poker.pays import qualifies
+from controller.games.house_poker.settings import HousePokerSettings
+from controller.games.house_poker.state import DEALER, Round, Seat
+from controller.games.poker.cards import dealt, is_up, up
+from controller.games.poker.deal import Order, deal, due
+from controller.rulebook_house_poker import HousePoker, Pays
+
+Stage = Literal["bets_open", "dealing", "decisions", "discards", "drawing", "dealer", "showdown", "over"]
+"""What a round waits for, in this order; ``drawing``: cards that were asked for."""
+
+PAID: Mapping[str, str] = {"five-52-flush": "five-52"}
+"""The ranking by the pay table, where it is not the one by the list."""
+
+
+class Rules:
+    """A decree's rules with a table's settings: what follows from both."""
+
+    def __init__(self, book: HousePoker, settings: HousePokerSettings) -> None:
+        self.book = book
+        self.settings = settings
+        by_pay = settings.ranking == "paid"
+        self.ranking = PAID.get(book.ranking, book.ranking) if by_pay else book.ranking
+        self.deck = deck(book.ranking)
+        self.boxes = settings.boxes or book.boxes
+        self.tables: dict[str, Pays] = {
+            name: side.tables[min(settings.pay_table, len(side.tables)) - 1] for name, side in book.sides.items() if side.tables
+        }
+        """What each side bet pays."""
+        choices = book.exposed[settings.dealt]
+        exposed = settings.exposed if settings.exposed in choices else next(iter(choices), None)
+        self.exposed = {"first": 1, "last": book.hand, None: None}[exposed]
+        """Which of the bank's cards is exposed, from 1."""
+        bought = book.purchase.up if book.purchase else None
+        self.bought_up = settings.bought_card == "up" if bought is None else bought
+        forfeits = book.purchase.forfeits if book.purchase else None
+        self.bought_loses = settings.bought_bets == "lose" if forfeits is None else forfeits
+        self.limit = settings.limit or max(book.limits)
+
+
+# The deal
+
+
+def first(rules: Rules, hand: Round) -> Order:
+    """The order of the first deal: the boxes clockwise from the croupier's left, the bank last."""
+    return deal([*(seat.who for seat in hand.seats), DEALER], rules.book.hand, rules.settings.dealt)
+
+
+def asked(hand: Round) -> Order:
+    """The cards that are asked for after it: box by box, and the bank's. A hand that has lost gets none."""
+    return tuple(seat.who for seat in hand.seats if not seat.told for _ in range(seat.dropped)) + (DEALER,) * (hand.discards or 0)
+
+
+def to_come(rules: Rules, hand: Round) -> Order:
+    """Who is still to get cards, in order; nobody before bets are closed."""
+    return due(first(rules, hand) + asked(hand), hand.cards) if hand.closed else ()
+
+
+def is_dealt(rules: Rules, hand: Round) -> bool:
+    """Whether the first deal is complete."""
+    return hand.closed and not due(first(rules, hand), hand.cards)
+
+
+def faces_up(rules: Rules, hand: Round, who: str) -> bool:
+    """Whether the next card of this hand lies face up."""
+    index = len(dealt(hand.cards, who)) + 1
+    if who == DEALER:
+        return index == rules.exposed or index > rules.book.hand
+    seat = hand.seat(who)
+    return rules.bought_up and seat is not None and seat.bought and index > rules.book.hand
+
+
+# What the round waits for
+
+
+def stage(rules: Rules, hand: Round) -> Stage:
+    """Where the round stands."""
+    going = [seat for seat in hand.seats if seat.decision == "go" and not seat.told]
+    if not hand.closed:
+        return "bets_open"
+    if to_come(rules, hand):
+        return "drawing" if is_dealt(rules, hand) else "dealing"
+    if undecided(hand):
+        return "decisions"
+    if going and rules.book.discards and any(seat.discards is None for seat in going):
+        return "discards"
+    if going and not is_up(hand.cards, DEALER):
+        return "dealer"
+    return "showdown" if to_show(rules, hand) else "over"
+
+
+def undecided(hand: Round) -> list[Seat]:
+    """The hands that have not said whether they go or pass."""
+    return [seat for seat in hand.seats if seat.decision is None and not seat.told]
+
+
+def plays(rules: Rules, hand: Round) -> bool | None:
+    """Whether the bank plays by the hand that it shows; None: it does not lie open, or not for good."""
+    unfinished = bool(rules.book.discards) and hand.discards is None
+    if unfinished or DEALER in to_come(rules, hand) or not is_up(hand.cards, DEALER):
+        return None
+    return qualifies(value(up(hand.cards, DEALER), rules.ranking), rules.ranking, rules.book.qualifies)
+
+
+def side_bets(rules: Rules, hand: Round, seat: Seat) -> tuple[str, ...]:
+    """The side bets of a box that its cards decide about: not those that are lost already."""
+    lost = seat.told or (seat.bought and rules.bought_loses)
+    lost = lost or (seat.decision == "pass" and rules.settings.folded_bets == "lose")
+    return () if lost else tuple(bet for bet in rules.book.sides if hand.lies(seat.who, bet))
+
+
+def to_show(rules: Rules, hand: Round) -> list[Seat]:
+    """The hands that have to lie open and do not: those that are compared, and those with a bet by their own cards."""
+    compared = plays(rules, hand) or bool(rules.book.bonus)
+    return [
+        seat
+        for seat in hand.seats
+        if ((seat.decision == "go" and not seat.told and compared) or side_bets(rules, hand, seat))
+        and not is_open(rules, hand, seat)
+    ]
+
+
+def is_open(rules: Rules, hand: Round, seat: Seat) -> bool:
+    """Whether a hand lies face up with as many cards as it has to have."""
+    return len(up(hand.cards, seat.who)) == rules.book.hand and is_up(hand.cards, seat.who)

@@ -1,0 +1,87 @@
+"""What comes out of a round of poker against the dealer, by the cards that lie open. Pure.
+
+It is asked when the round ends, and again when a person corrects what was published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from controller.events import AwardQualified, Hand, Settled
+from controller.games.hands.evaluator import Value, value
+from controller.games.house_poker import course, pays
+from controller.games.house_poker.course import Rules
+from controller.games.house_poker.state import DEALER, Round, Seat
+from controller.games.poker.correction import Outcome
+
+Open = Mapping[str, tuple[str, ...]]
+"""The cards of the hands that lie open, by hand."""
+
+
+def outcome(rules: Rules, hand: Round, lie: Open, *, judged: bool) -> Outcome:
+    """Every bet of the round, settled. ``judged``: the bank's cards all lie open, and it plays or does not."""
+    bank = value(lie[DEALER], rules.ranking) if judged else None
+    plays = pays.qualifies(bank, rules.ranking, rules.book.qualifies) if bank else None
+    made = {seat.who: value(lie[seat.who], rules.ranking) for seat in hand.seats if lie.get(seat.who)}
+    boxes = tuple(_box(rules, hand, seat, lie, made.get(seat.who), bank, plays) for seat in hand.seats)
+    dealer = Hand(who=DEALER, cards=lie.get(DEALER, ()), kind=bank.category if bank else None, best=bank.cards if bank else ())
+    marks = () if plays is None else ("dealer_qualifies",) if plays else ("dealer_not_qualified",)
+    return Outcome(hands=(*boxes, dealer), marks=marks, awards=_awards(rules, hand, made))
+
+
+def _box(rules: Rules, hand: Round, seat: Seat, lie: Open, player: Value | None, bank: Value | None, plays: bool | None) -> Hand:
+    """One box: what its bets do. A hand that had to be compared and does not lie open has no outcome."""
+    result: pays.Outcome | None
+    if seat.told or seat.decision == "pass":
+        lost = ("ante", "second") if seat.decision == "go" else ("ante",)
+        result, bets = "lose", tuple(Settled(bet, "lose") for bet in lost)
+    elif plays is None or (plays and player is None):
+        result, bets = None, ()
+    else:
+        result, bets = pays.settle(rules.book, player, bank if plays else None)
+    live = course.side_bets(rules, hand, seat)
+    for bet in (bet for bet in rules.book.sides if hand.lies(seat.who, bet)):
+        if bet not in live:
+            bets += (Settled(bet, "lose"),)
+        elif player is not None:
+            bets += (_side(rules, bet, seat, player),)
+    if player is None:
+        return Hand(who=seat.who, cards=(), outcome=result, settled=bets)
+    return Hand(who=seat.who, cards=lie[seat.who], kind=player.category, outcome=result, best=player.cards, settled=bets)
+
+
+def _side(rules: Rules, bet: str, seat: Seat, player: Value) -> Settled:
+    if bet in rules.tables:
+        return pays.side(bet, rules.tables[bet], player)
+    return Settled(bet, "win" if player.category in _shares(rules, seat) else "lose")
+
+
+def _shares(rules: Rules, seat: Seat) -> Mapping[str, tuple[int, int]]:
+    """What a hand may take of the meter."""
+    jackpot = rules.book.jackpot
+    if jackpot is None:
+        return {}
+    if seat.dropped == 0 or seat.bought:
+        return jackpot.shares
+    return jackpot.discarded if rules.settings.discarded_jackpot else {}
+
+
+def _awards(rules: Rules, hand: Round, made: Mapping[str, Value]) -> tuple[AwardQualified, ...]:
+    """The prizes out of the meter."""
+    jackpot = rules.book.jackpot
+    if jackpot is None:
+        return ()
+    seats = [seat for seat in hand.seats if seat.who in made and "jackpot" in course.side_bets(rules, hand, seat)]
+    won = {seat.who: made[seat.who] for seat in seats if made[seat.who].category in _shares(rules, seat)}
+    discarded = [seat.who for seat in seats if seat.dropped and not seat.bought]
+    return tuple(
+        AwardQualified(
+            round=hand.round,
+            award=jackpot.award,
+            box=prize.who,
+            hand=prize.hand.category,
+            cards=prize.hand.cards,
+            share=prize.share,
+        )
+        for prize in pays.prizes(jackpot, won, discarded)
+    )

@@ -1,0 +1,91 @@
+"""What poker against the dealer pays: whether the bank plays, what each bet of a hand does, what the meter gives. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import groupby
+from typing import Literal
+
+import msgspec
+
+from controller.events import Settled
+from controller.games.hands.evaluator import RANKINGS, Value
+from controller.rulebook_house_poker import HousePoker, Jackpot, Pays, Threshold
+
+Outcome = Literal["win", "lose", "tie"]
+EVEN = (1, 1)
+
+
+def qualifies(hand: Value, ranking_id: str, threshold: Threshold) -> bool:
+    """Whether a hand is the lowest that the bank plays with, or a higher one."""
+    ranking = RANKINGS[ranking_id]
+    order: list[str] = list(ranking.categories)
+    if hand.category != threshold.category:
+        return order.index(hand.category) < order.index(threshold.category)
+    own = [ranking.ranks.index(card[0]) for card in hand.cards]
+    return own[: len(threshold.ranks)] >= [ranking.ranks.index(rank) for rank in threshold.ranks]
+
+
+def outcome(player: Value, bank: Value) -> Outcome:
+    """How a hand does against the bank's."""
+    return "tie" if player.key == bank.key else "win" if player.key > bank.key else "lose"
+
+
+def settle(book: HousePoker, player: Value | None, bank: Value | None) -> tuple[Outcome, tuple[Settled, ...]]:
+    """Ante, second bet and bonus of a hand that goes. ``bank``: None where the bank does not play; then ``player`` may be None.
+
+    The bank does not play: the ante is paid even, the second bet goes back.
+    """
+    if bank is None or player is None:
+        result: Outcome = "win"
+        bets = (Settled("ante", "win", EVEN), Settled("second", "void"))
+    else:
+        result = outcome(player, bank)
+        pays = book.pays[player.category] if result == "win" else None
+        bets = (Settled("ante", result, EVEN if result == "win" else None), Settled("second", result, pays))
+    bonus = (Settled("bonus", "win", book.bonus[player.category]),) if player and player.category in book.bonus else ()
+    return result, (*bets, *bonus)
+
+
+def side(bet: str, table: Pays, player: Value) -> Settled:
+    """A side bet, by the highest that the hand is."""
+    pays = table.get(player.category)
+    return Settled(bet, "lose") if pays is None else Settled(bet, "win", pays)
+
+
+class Winner(msgspec.Struct, frozen=True):
+    """A hand with a prize. ``discarded``: it was made by discarding. ``share``: None where the decree does not say."""
+
+    who: str
+    hand: Value
+    discarded: bool = False
+    share: tuple[int, int] | None = None
+
+
+def prizes(jackpot: Jackpot, hands: Mapping[str, Value], discarded: Sequence[str]) -> list[Winner]:
+    """Who gets what share of the meter as it stood before this play, in the order in which they are paid.
+
+    Those made without discarding come first, then the higher hand. What one takes is not there for the next; equal hands take
+    theirs of the whole.
+    """
+    found = [
+        Winner(who, hand, who in discarded)
+        for who, hand in hands.items()
+        if hand.category in (jackpot.discarded if who in discarded else jackpot.shares)
+    ]
+    found.sort(key=lambda each: (not each.discarded, each.hand.key), reverse=True)
+    if jackpot.several is None and len(found) > 1:
+        return found
+    left, paid = Fraction(1), []
+    for place, (_, group) in enumerate(groupby(found, key=lambda each: (each.discarded, each.hand.key))):
+        equal = list(group)
+        table = jackpot.discarded if equal[0].discarded else jackpot.shares
+        rate = Fraction(*table[equal[0].hand.category])
+        share: Fraction | None = Fraction(1, len(equal)) if rate == 1 else rate if len(equal) > 1 else rate * left
+        if left <= 0 or (jackpot.several == "highest" and (place > 0 or (len(equal) > 1 and rate < 1))):
+            share = None
+        else:
+            left -= (share or 0) * len(equal)
+        paid += [msgspec.structs.replace(each, share=share and (share.numerator, share.denominator)) for each in equal]
+    return paid

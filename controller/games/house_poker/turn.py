@@ -1,0 +1,226 @@
+"""One step of a table of poker against the dealer: the moves that readings and commands are made of.
+
+Each move changes the state and says its event in one go, so that the two cannot part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from controller.commands import CardsShow, Command, VoidReason
+from controller.events import (
+    BetPlaced,
+    BetsClosed,
+    CardDealt,
+    CardExpected,
+    CardRemoved,
+    CardTurned,
+    Frame,
+    Hand,
+    HandDecided,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
+from controller.games.game import Rejected
+from controller.games.house_poker import course
+from controller.games.house_poker.course import Rules
+from controller.games.house_poker.discards import bank_discards
+from controller.games.house_poker.outcome import outcome
+from controller.games.house_poker.settings import HousePokerSettings
+from controller.games.house_poker.state import DEALER, Round, Seat, State, Stop
+from controller.games.poker.cards import Table, drop, frames, is_up, laid_down, lay, seen, turned, up
+from controller.games.poker.moves import PokerMoves
+from controller.games.poker.state import Entry
+from controller.law import Law
+from controller.rulebook_house_poker import HousePoker
+from devices.readings import CardDrawn, ShufflerPacket
+
+MISDEALS: Mapping[str, VoidReason] = {
+    "card_foreign": "deck_defective",
+    "card_duplicate": "deck_defective",
+    "card_exposed": "card_exposed",
+    "card_extra": "wrong_count",
+    "card_order": "wrong_order",
+    "packet_wrong": "wrong_count",
+}
+"""What a device may say of the deal that makes the round null, if it is so."""
+ASKS: Mapping[str, tuple[str, ...]] = {
+    "card_before_close": ("bets.close", "card.decide", "round.void"),
+    "silence": ("cards.deal", "card.decide", "round.void"),
+    "shown": ("cards.show", "card.decide", "round.void"),
+}
+"""The commands one of which each stop waits for; the others wait for ``card.decide`` or ``round.void``."""
+
+
+class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
+    """One step of a table of poker against the dealer."""
+
+    def __init__(self, rules: Rules, state: State) -> None:
+        super().__init__(rules.book, rules.settings, state)
+        self.rules = rules
+
+    @property
+    def hand(self) -> Round:
+        """The round in hand. Raises ``Rejected`` if there is none."""
+        if self.state.hand is None:
+            raise Rejected("no round is in hand: say bets.open")
+        return self.state.hand
+
+    @property
+    def number(self) -> int:
+        """The round in hand; 0 without one."""
+        return self.state.hand.round if self.state.hand else 0
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        self.change(hand=replace(self.hand, **fields))
+
+    def call(self, name: str) -> dict[str, str] | None:
+        """What is called, in the decree's words, if it words it."""
+        return self.book.announcements.get(name)
+
+    def stakes(self, bet: str) -> tuple[int | None, int | None]:
+        """The least and the most that may be staked, in minor units; None: nothing is said of it."""
+        minimum = self.state.minimum
+        if minimum is None:
+            return None, None
+        if bet == "ante":
+            return minimum, minimum * self.rules.limit
+        own = self.book.sides[bet]
+        least, most = (part and minimum * part[0] // part[1] for part in (own.least, own.most))
+        return least, most
+
+    # The course of a round
+
+    def open_bets(self, by: str) -> None:
+        """Bets are open for the next round."""
+        number = self.state.round + 1
+        self.change(round=number, hand=Round(round=number))
+        self.say(RoundOpened(round=number, by=by, announcement=self.call("bets_open")))
+
+    def close_bets(self, by: str) -> None:
+        """No more bets; the cards may come."""
+        self.change_hand(closed=True)
+        self.say(BetsClosed(round=self.hand.round, by=by, announcement=self.call("bets_closed")))
+
+    def bet(self, who: str, bet: str, amount: int | None = None, by: str | None = None, *, lies: bool = True) -> None:
+        """A bet lies, or does so no longer."""
+        own = {name: held for name, held in self.hand.bets.get(who, {}).items() if name != bet} | ({bet: amount} if lies else {})
+        self.change_hand(bets={**self.hand.bets, who: own})
+        self.say(BetPlaced(round=self.hand.round, who=who, bet=bet, lies=lies, amount=amount, by=by))
+
+    def lay(self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1) -> None:
+        """Cards go to a hand."""
+        for _ in range(count):
+            faced = course.faces_up(self.rules, self.hand, to)
+            self.put(lay(self.hand.cards, to, card, up=faced, frame=frame))
+
+    def put(self, after: Table) -> None:
+        """The cards lie as they do now: say which came, and which were turned."""
+        before = self.hand.cards
+        self.change_hand(cards=after)
+        said: list[CardDealt | CardTurned] = [*laid_down(before, after), *turned(before, after)]
+        for event in said:
+            self.say(replace(event, round=self.hand.round))
+
+    def decide(self, seat: Seat, decision: Literal["go", "pass", "buy", "discard"], by: str, count: int | None = None) -> None:
+        """A hand has said what it does; the cards of one that gives up leave it, unless a side bet plays on by them."""
+        self.change(hand=self.hand.with_seat(seat))
+        call = self.call(decision)
+        said = HandDecided(round=self.hand.round, who=seat.who, decision=decision, by=by, count=count, announcement=call)
+        self.say(said)
+        if decision == "pass" and not course.side_bets(self.rules, self.hand, seat):
+            self.change_hand(cards=drop(self.hand.cards, seat.who))
+
+    # Standing still, and going on
+
+    def stop(self, what: str, given: CardDrawn | ShufflerPacket | CardsShow | None = None, detail: str | None = None) -> None:
+        """Something is not as it has to be: nothing goes on until a person speaks. A misdeal may make the round null at once."""
+        reason = None if isinstance(given, CardsShow) else MISDEALS.get(what)
+        if reason is not None and self.settings.misdeal == "void":
+            self.irregular(what, detail=detail)
+            self.void(self.hand, reason, self.book.void[reason])
+            return
+        asks = ASKS.get("shown" if isinstance(given, CardsShow) else what, ("card.decide", "round.void"))
+        self.change_hand(stop=Stop(what=what, asks=asks, given=given))
+        self.irregular(what, asks=asks, detail=detail)
+
+    def settle(self) -> None:
+        """What follows by itself: the bank's discards, the result, where the next card goes."""
+        hand = self.state.hand
+        if hand is not None and hand.stop is None and not hand.gap:
+            if self._bank_discards_now(hand):
+                self._discard(hand)
+            hand = self.hand
+            if course.stage(self.rules, hand) == "over":
+                self.result(hand)
+        self.expect()
+
+    def _bank_discards_now(self, hand: Round) -> bool:
+        whole = hand.closed and not course.to_come(self.rules, hand) and is_up(hand.cards, DEALER)
+        return bool(self.book.discards) and hand.discards is None and whole
+
+    def _discard(self, hand: Round) -> None:
+        """The bank's discards: the rule says which."""
+        gone = bank_discards(up(hand.cards, DEALER), self.rules.ranking)
+        self.change_hand(cards=drop(hand.cards, DEALER, gone), discards=len(gone))
+        self.say(HandDecided(round=hand.round, who=DEALER, decision="discard", count=len(gone)))
+        for card in gone:
+            self.say(CardRemoved(round=hand.round, why="discarded", card=card, to=DEALER))
+
+    def expect(self) -> None:
+        """Say where the next card belongs, if that has changed."""
+        hand = self.state.hand
+        to_come = course.to_come(self.rules, hand) if hand is not None and hand.stop is None else ()
+        to = next(iter(to_come), None)
+        if to != self.state.expected:
+            self.change(expected=to)
+            self.say(CardExpected(round=hand.round if hand else 0, to=to))
+
+    # Its outcome
+
+    def result(self, hand: Round, confirmed_by: str | None = None) -> None:
+        """Every bet is settled by the cards that lie open."""
+        rules, cards = self.rules, hand.cards
+        lie = {seat.who: up(cards, seat.who) for seat in hand.seats if course.is_open(rules, hand, seat)} | {
+            DEALER: up(cards, DEALER)
+        }
+        made = outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None)
+        self.record(Entry(round=hand.round, kind="result", hands=made.hands, marks=made.marks))
+        self.say(
+            RoundResult(
+                round=hand.round,
+                hands=made.hands,
+                winner=None,
+                marks=made.marks,
+                frames=frames(cards),
+                confirmed_by=confirmed_by or hand.stands,
+            )
+        )
+        for award in made.awards:
+            self.say(award)
+        self.count_down(hand.round)
+
+    def void(self, of: Round | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The round is null."""
+        self.annul(of.round, reason, law, by, self.call("void"))
+
+    def unresolved(self, hand: Round) -> None:
+        """The round has no result, and nobody invents one. What lies open is kept for who decides."""
+        lying = (Hand(who=who, cards=up(hand.cards, who)) for who in (*(seat.who for seat in hand.seats), DEALER))
+        self.record(Entry(round=hand.round, kind="unresolved", hands=tuple(each for each in lying if each.cards)))
+        self.say(RoundUnresolved(round=hand.round, why="undecided", candidate=None, frames=frames(hand.cards)))
+
+    def record(self, entry: Entry) -> None:
+        """Keep an outcome; the round in hand, if it is that one, is over."""
+        hand = self.state.hand
+        if hand is not None and hand.round == entry.round:
+            self.change(hand=None)
+            if entry.kind == "result":
+                kept = seen(hand.cards, [card for each in entry.hands for card in each.cards])
+                self.change(played=(*self.state.played, replace(hand, cards=kept, stop=None, queue=())))
+        self.state = self.state.with_entry(entry)

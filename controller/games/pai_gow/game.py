@@ -1,0 +1,51 @@
+"""Pai gow: seven cards set in two hands, against those of whoever has the bank.
+
+After "no more bets" three dice say where the deal begins (``dice.read`` from a device, ``dice.tell``); after it the cards that
+are over are counted (``deck.check``), each player sets his hand (``hand.act set``), then the croupier's hand is shown and the
+others' (``cards.show`` with ``low``), the bank's first. The result comes by itself. Seat 7 is the croupier's position.
+Where to read on: ``pai_gow.table`` for positions and cases, ``pai_gow.turn`` for the rules, ``pai_gow.inputs`` for bank and
+dice, ``banked`` for what the game shares with others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controller.games.banked.game import BankedGame
+from controller.games.pai_gow import inputs
+from controller.games.pai_gow.settings import PaiGowSettings
+from controller.games.pai_gow.table import croupier, who_at
+from controller.games.pai_gow.turn import Round, State, Turn
+from controller.rulebook_pai_gow import PaiGow
+
+
+class PaiGowGame(BankedGame):
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+
+    state_type = State
+    turn_type = Turn
+    may = inputs.MAY
+    take = inputs.TAKE
+
+    def __init__(self, book: PaiGow, settings: PaiGowSettings) -> None:
+        if not 0 <= settings.commission <= book.commission:
+            raise ValueError(f"commission = {settings.commission}: it may be 0 to {book.commission} thousandths: {book.article}")
+        super().__init__(book, settings)
+
+    def show(self, state: State) -> dict[str, Any]:
+        """What the retained state tells; the commission is told from the beginning of the session."""
+        deal, bank = state.deal, croupier(self.book) if state.bank is None else state.bank
+        return super().show(state) | {
+            "bank": who_at(self.book, bank),
+            "dice": list(deal.dice) if deal else [],
+            "set": list(deal.set) if deal else [],
+            "low": {who: list(cards) for who, cards in deal.low.items()} if deal else {},
+            "leftover": deal.left if deal else False,
+            "commission": self.settings.commission,
+        }
+
+    def stage(self, deal: Round) -> str:
+        """The phase between closing of bets and result."""
+        if not deal.dice:
+            return "dice"
+        return "setting" if len(deal.set) < len(deal.boxes) else "showdown"

@@ -1,0 +1,165 @@
+"""What a table of pai gow makes of what is said of bank and dice, and of hands that are set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from controller.commands import ButtonSet, CardsTurn, Command, DiceSet, DiceTell, HandAct, Role, SessionOpen
+from controller.events import DiceRegistered
+from controller.games.banked import commands as banked_commands
+from controller.games.banked import readings as banked_readings
+from controller.games.banked.commands import dealing
+from controller.games.game import Rejected
+from controller.games.pai_gow.table import croupier, passed, who_at
+from controller.games.pai_gow.turn import Turn
+from controller.games.roles import AT_THE_TABLE
+from controller.games.session import session
+from devices.readings import (
+    AnyReading,
+    DiceFault,
+    DiceRead,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens; the croupier has the bank."""
+    banked_commands.open_session(turn, given)
+    turn.change(bank=None)
+
+
+def set_bank(turn: Turn, given: ButtonSet) -> None:
+    """A player takes the bank, or it comes to the croupier, who must accept it when his turn comes."""
+    session(turn)
+    state, book, here = turn.state, turn.book, croupier(turn.book)
+    if state.deal is not None:
+        raise Rejected(f"round {state.deal.round} is in hand")
+    there = (*state.boxes, here)
+    to = given.seat
+    if to is None:
+        to = next(position for position in (*passed(book, turn.bank, turn.bank), turn.bank) if position in there)
+    if to not in there:
+        raise Rejected(f"the bank is at one of the places in play: {', '.join(map(str, there))}; {here} is the croupier's")
+    if to == turn.bank:
+        raise Rejected(f"{who_at(book, to)} has the bank already")
+    if here in passed(book, turn.bank, to):
+        law = book.laws["bank_passed"]
+        raise Rejected(f"the bank does not pass over the croupier: {law.rule}, {law.article}")
+    turn.move_bank(to, given.by)
+
+
+# Dice
+
+
+def set_dice(turn: Turn, given: DiceSet) -> None:
+    """The dice of the session: so many, of one colour, of the size that the decree has."""
+    session(turn)
+    least, most = turn.book.die
+    turn.say(DiceRegistered(serials=given.serials, by=given.by))
+    wrong = {
+        f"{len(given.serials)} dice": len(given.serials) != turn.book.dice or len(set(given.serials)) < len(given.serials),
+        f"side {given.side}": given.side is not None and not least <= given.side <= most,
+        "colours": given.same_colour is False,
+    }
+    for what, is_wrong in wrong.items():
+        if is_wrong:
+            turn.irregular("dice_wrong", detail=what)
+
+
+def read_dice(turn: Turn, given: DiceRead) -> None:
+    """A device has read a throw. It counts after "no more bets", once, and live."""
+    turn.change(thrower=given.device)
+    deal = turn.state.deal
+    if deal is None or not deal.closed:
+        turn.irregular("dice_before_close")
+    elif not _right(turn, given.values):
+        turn.irregular("dice_wrong", detail=_spell(given.values))
+    elif given.late:
+        if not deal.dice and turn.state.stop is None:
+            turn.doubt("dice_late", detail=_spell(given.values))
+    elif deal.dice:
+        turn.irregular("dice_again", detail=f"{_spell(given.values)}, after {_spell(deal.dice)}")
+    elif turn.state.doubt != "dice_late":
+        turn.throw(given.values)
+    turn.expect()
+
+
+def tell_dice(turn: Turn, given: DiceTell) -> None:
+    """The croupier says what the dice show: where no device does, or where he stands against it."""
+    dealing(turn)
+    deal = turn.hand
+    if not _right(turn, given.values):
+        raise Rejected(f"there are {turn.book.dice} dice, each shows 1 to 6")
+    if turn.state.doubt not in (None, "dice_late"):
+        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+    turn.settle("dice_late")
+    if deal.table:
+        raise Rejected("cards are dealt already")
+    if deal.dice == given.values:
+        raise Rejected("they are told already")
+    if deal.dice:
+        turn.irregular("dice_differ", detail=f"{_spell(given.values)}, and not {_spell(deal.dice)}")
+    turn.throw(given.values)
+    banked_readings.go_on(turn)
+
+
+def take_fault(turn: Turn, given: DiceFault) -> None:
+    """The reader of the dice complains, or does so no longer."""
+    turn.change(thrower=given.device)
+    if given.active:
+        turn.raise_alert(f"dice_{given.fault}", given, given.detail)
+    else:
+        turn.clear_alert(f"dice_{given.fault}")
+
+
+def take_silence(turn: Turn, given: AnyReading) -> None:
+    """No card goes unseen where it is the reader of the dice that is silent."""
+    if given.device != turn.state.thrower or not given.device:
+        banked_readings.take_silence(turn, given)
+
+
+def _right(turn: Turn, values: tuple[int, ...]) -> bool:
+    return len(values) == turn.book.dice and all(1 <= each <= 6 for each in values)
+
+
+def _spell(values: tuple[int, ...]) -> str:
+    return "-".join(map(str, values))
+
+
+# Hands
+
+
+def act(turn: Turn, given: HandAct) -> None:
+    """A player has set his hand."""
+    dealing(turn)
+    if turn.state.stop is not None:
+        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+    if given.action != "set":
+        raise Rejected("a hand is set")
+    turn.set_hand(given.who, given.by)
+    banked_readings.go_on(turn)
+
+
+def turn_cards(_turn: Turn, _given: CardsTurn) -> None:
+    """A hand is not only turned: it is set in two."""
+    raise Rejected("say cards.show with the low hand: no reader knows how a hand is set")
+
+
+MAY: Mapping[type[Command], tuple[Role, ...]] = dict.fromkeys((ButtonSet, DiceSet, DiceTell, HandAct, CardsTurn), AT_THE_TABLE)
+TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {
+    SessionOpen: open_session,
+    ButtonSet: set_bank,
+    DiceSet: set_dice,
+    DiceRead: read_dice,
+    DiceTell: tell_dice,
+    DiceFault: take_fault,
+    HandAct: act,
+    CardsTurn: turn_cards,
+    **dict.fromkeys((LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap), take_silence),
+}

@@ -1,0 +1,49 @@
+"""The settings of one table of pai gow, and the irregularities that the game names."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class PaiGowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+
+    hands: Literal["players", "positions"] = "players"
+    """How many hands are made: one for each player and the croupier, or one for each position of the cloth."""
+    dealt: Literal["packets", "singly"] = "packets"
+    """How the cards come: a whole hand for each place, or a card to each in turn."""
+    compared: Literal["bank", "dealer"] = "bank"
+    """Against whose hand the others play when a player has the bank: his, or the croupier's."""
+    commission: int = 50
+    """What is kept of a win, in thousandths."""
+
+
+LAWS = (
+    "dice_before_close",
+    "dice_wrong",
+    "dice_again",
+    "dice_differ",
+    "dice_late",
+    "card_before_dice",
+    "card_before_close",
+    "card_out_of_round",
+    "card_unsure",
+    "card_extra",
+    "packet_wrong",
+    "shuffler_unready",
+    "card_exposed",
+    "deal_error",
+    "card_foreign",
+    "card_duplicate",
+    "deck_wrong",
+    "shown_differs",
+    "leftover_wrong",
+    "leftover_unchecked",
+    "hand_wrongly_set",
+    "dealer_early",
+    "bank_passed",
+    "silence",
+)
+"""The laws that the game cites: a rulebook has each of them."""

@@ -1,0 +1,265 @@
+"""One step of a table of pai gow: what it alone knows of bank and dice, of hands set in two, and of the table of cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Literal
+
+from msgspec.structs import replace
+
+from controller.commands import CardsShow, DealError, ResultCorrect
+from controller.events import ButtonMoved, CardRemoved, DiceThrown, Hand, Settled
+from controller.games.banked.state import BankedState, Deal
+from controller.games.banked.turn import BankedTurn
+from controller.games.game import Rejected
+from controller.games.hands.evaluator import Value
+from controller.games.pai_gow.settings import PaiGowSettings
+from controller.games.pai_gow.table import case_of, clockwise, counted, croupier, judged, positions, split, who_at
+from controller.games.poker import cards as poker_cards
+from controller.games.poker import deal as poker_deal
+from controller.games.poker.correction import Outcome
+from controller.games.poker.state import Entry
+from controller.rulebook_pai_gow import PaiGow
+
+DEALER = "dealer"
+WRONGLY_SET = "wrongly_set"
+LOW = ".low"
+Outcomes = Literal["win", "void", "lose"]
+
+
+class Round(Deal, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in hand. ``set``: whose hands are set, face down; ``low``: the low hands of those that lie open. ``left``: the
+    cards that are over were counted, and are right or let pass. ``parted``: the hands of empty places were put away.
+    """
+
+    bank: int
+    dice: tuple[int, ...] = ()
+    set: tuple[str, ...] = ()
+    low: Mapping[str, tuple[str, ...]] = {}
+    left: bool = False
+    parted: bool = False
+
+
+class State(BankedState, frozen=True, kw_only=True, omit_defaults=True):
+    """A table of pai gow between two inputs. ``bank``: the position that has it, None the croupier's. ``thrower``: the device
+    that reads the dice.
+    """
+
+    deal: Round | None = None
+    played: tuple[Round, ...] = ()
+    bank: int | None = None
+    thrower: str | None = None
+
+
+class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
+    """One step of a table of pai gow."""
+
+    heeds_places = False  # where the first packet goes the dice say
+
+    @property
+    def hand(self) -> Round:
+        """The round in hand; there is one."""
+        assert self.state.deal is not None
+        return self.state.deal
+
+    @property
+    def bank(self) -> int:
+        """The position that has the bank."""
+        return croupier(self.book) if self.state.bank is None else self.state.bank
+
+    def new_deal(self, number: int) -> Round:
+        """A round of the boxes in play."""
+        return Round(round=number, boxes=self.state.boxes, bank=self.bank)
+
+    def move_bank(self, to: int, by: str) -> None:
+        """The bank goes to a position."""
+        self.change(bank=to)
+        self.say(ButtonMoved(seat=to, by=by))
+
+    # Dice and deal
+
+    @property
+    def there(self) -> tuple[int, ...]:
+        """The positions at which somebody plays."""
+        return (*self.hand.boxes, croupier(self.book))
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The hands that play: the croupier's, then those that are compared with it or with the bank's, the bank's own first."""
+        return self._players(self.hand)
+
+    def _players(self, deal: Round) -> tuple[str, ...]:
+        boxes = sorted(deal.boxes, key=lambda box: box != deal.bank)
+        return (DEALER, *(who_at(self.book, box) for box in boxes))
+
+    def may_play(self) -> None:
+        """The bank is at a place in play."""
+        if self.bank not in (*self.state.boxes, croupier(self.book)):
+            raise Rejected(f"{who_at(self.book, self.bank)} has the bank and is not in play: say button.set or boxes.set")
+
+    def begin_deal(self) -> None:
+        """The dice say where the deal begins."""
+
+    def throw(self, values: tuple[int, ...]) -> None:
+        """The dice choose who gets the first hand; from there hands are laid clockwise."""
+        start = counted(self.book, self.hand.bank, sum(values))
+        served = positions(self.book) if self.settings.hands == "positions" else self.there
+        names = [who_at(self.book, position) for position in clockwise(self.book, start, served)]
+        self.change_deal(dice=values, order=poker_deal.deal(names, self.book.hand, self.settings.dealt))
+        self.say(DiceThrown(round=self.hand.round, values=values, total=sum(values), seat=start))
+
+    def too_early(self) -> str | None:
+        """No card comes before the dice."""
+        return None if self.hand.dice else "card_before_dice"
+
+    def lies_up(self, who: str) -> bool:  # noqa: ARG002
+        """All cards are dealt face down."""
+        return False
+
+    def exposed(self, who: str, *, by_device: bool = False) -> None:  # noqa: ARG002
+        """No section foresees it: the person in charge decides."""
+        self.doubt("card_exposed", detail=who)
+
+    def error(self, given: DealError) -> None:
+        """No section foresees an error of dealing: the person in charge decides."""
+        who = given.who or ""
+        if given.error == "exposed" and poker_cards.hand(self.hand.table, who):
+            if given.index is not None:
+                self.put(poker_cards.turn(self.hand.table, who, given.index))
+            self.doubt("dealer_early" if who == DEALER else "card_exposed", detail=who)
+        else:
+            self.doubt("deal_error", detail=given.error)
+
+    # The cards that are over
+
+    def counted(self) -> int:
+        """After the deal, the cards that are over."""
+        deal = self.state.deal
+        return len(self.deck) - len(deal.table) if deal is not None and deal.table and not deal.due else len(self.deck)
+
+    def judge(self, right: bool) -> None:
+        """After the deal it is the cards that are over which were counted."""
+        deal = self.state.deal
+        if deal is None or not deal.table or deal.due:
+            super().judge(right)
+        elif right:
+            self.settle("leftover_wrong", "leftover_unchecked")
+            self.change_deal(left=True)
+        else:
+            self.doubt("leftover_wrong", detail=f"{self.counted()} must be over")
+
+    def let_pass(self) -> None:
+        """A person lets a wrong number of cards stand."""
+        if self.state.doubt == "leftover_wrong":
+            self.change_deal(left=True)
+
+    # Hands are set, and lie open
+
+    def set_hand(self, who: str, by: str) -> None:
+        """A player has set his hand in two, face down."""
+        if not self.hand.dice or self.hand.due:
+            raise Rejected("not all cards are dealt")
+        if who not in self.players[1:]:
+            raise Rejected(f"{who} has no hand to set")
+        if who in self.hand.set:
+            raise Rejected(f"{who} has set already")
+        self.change_deal(set=(*self.hand.set, who))
+        self.decided(who, "set", by)
+
+    def may_show(self, who: str) -> None:
+        """The croupier sees his cards when all others have set theirs; then hands lie open."""
+        if self.hand.due or who not in self.players:
+            raise Rejected("not all cards are dealt" if self.hand.due else f"{who} has no hand to show")
+        waits = [each for each in self.players[1:] if each not in self.hand.set]
+        if waits:
+            law = self.book.laws["dealer_early"]
+            raise Rejected(f"{', '.join(waits)} has not set yet: {law.rule}, {law.article}")
+
+    def show(self, given: CardsShow, *, trust: bool = False) -> None:
+        """A hand lies open: these are its cards, and those of them are the low hand."""
+        if given.index is not None:
+            raise Rejected("a hand is shown whole, with its low hand")
+        if not given.cards and poker_cards.is_known(self.hand.table, given.who):
+            given = replace(given, cards=poker_cards.known(self.hand.table, given.who))
+        if not given.low or not set(given.low) < set(given.cards) or len(set(given.low)) < len(given.low):
+            raise Rejected("say which of the cards are the low hand")
+        super().show(given, trust=trust)
+        if self.state.doubt != "shown_differs":
+            self.change_deal(low={**self.hand.low, given.who: given.low})
+
+    def missing(self) -> tuple[str, ...]:
+        """When all have set, the hands that do not lie open."""
+        if len(self.hand.set) < len(self.players) - 1:
+            return ()
+        return tuple(who for who in self.players if who not in self.hand.low)
+
+    def advance(self) -> None:
+        """Hands of empty places are put away; the result, when all hands lie open and the cards that are over were counted."""
+        if not self.hand.dice or self.hand.due or self.state.stop is not None:
+            return
+        if not self.hand.parted:
+            self._part()
+        if len(self.hand.low) < len(self.players):
+            return
+        if self.hand.left:
+            self._decide()
+        else:
+            self.doubt("leftover_unchecked")
+
+    def _part(self) -> None:
+        self.change_deal(parted=True)
+        for who in dict.fromkeys(self.hand.order):
+            if who not in self.players:
+                own = poker_cards.hand(self.hand.table, who)
+                self.change_deal(table=poker_cards.drop(self.hand.table, who))
+                for each in own:
+                    card = each.card if each.up else None
+                    self.say(CardRemoved(round=self.hand.round, why="empty_place", card=card, to=who))
+
+    # The result
+
+    def _decide(self) -> None:
+        made = self.outcome(self.hand, {who: poker_cards.up(self.hand.table, who) for who in self.players})
+        for hand in made.hands:
+            if hand.kind == WRONGLY_SET:
+                self.irregular("hand_wrongly_set", detail=hand.who)
+        self.result(made)
+
+    def outcome(self, deal: Round, lie: Mapping[str, tuple[str, ...]]) -> Outcome:
+        """Every hand against the bank's, or the croupier's, by the table of cases."""
+        players = self._players(deal)
+        made = {who: judged(self.book, lie[who], deal.low[who]) for who in players}
+        bank = DEALER if self.settings.compared == "dealer" else who_at(self.book, deal.bank)
+        shown = {who: _set(who, lie[who], deal.low[who], made[who]) for who in players}
+        return Outcome(
+            hands=tuple(shown[who] if who == bank else self._against(shown[who], made[who], made[bank]) for who in players)
+        )
+
+    def _against(self, shown: Hand, mine: tuple[Value, Value] | None, theirs: tuple[Value, Value] | None) -> Hand:
+        outcome: Outcomes = "lose" if mine is None else "win" if theirs is None else case_of(self.book, mine, theirs).outcome
+        kept = Fraction(*self.book.pays) * (1 - Fraction(self.settings.commission, 1000))
+        pays = (kept.numerator, kept.denominator) if outcome == "win" else None
+        settled = (Settled(bet="bet", outcome=outcome, pays=pays),)
+        return replace(shown, outcome="tie" if outcome == "void" else outcome, settled=settled)
+
+    def amended(self, deal: Round, entry: Entry, given: ResultCorrect) -> tuple[Round, ResultCorrect]:
+        """``box:3.low`` names the low hand of ``box:3``: it is said where it was told wrongly, or a card of it was."""
+        said, lows = given.hands or {}, dict(deal.low)
+        told = {hand.who: hand.cards for hand in entry.hands}
+        named = {who.removesuffix(LOW): cards for who, cards in said.items() if who.endswith(LOW)}
+        hands = {who: told.get(who, ()) for who in named} | {who: cards for who, cards in said.items() if not who.endswith(LOW)}
+        for who, cards in hands.items() if told.keys() >= hands.keys() else ():
+            low = named.get(who, lows.get(who, ()))
+            if not low or not set(low) < set(cards) or len(set(low)) < len(low):
+                raise Rejected(f"say {who}{LOW}, which of the cards are its low hand")
+            lows[who] = low
+        return replace(deal, low=lows), replace(given, hands=hands)
+
+
+def _set(who: str, cards: tuple[str, ...], low: tuple[str, ...], made: tuple[Value, Value] | None) -> Hand:
+    """A hand as it was set."""
+    if made is None:
+        return Hand(who=who, cards=cards, kind=WRONGLY_SET, best=split(cards, low), low=low)
+    high, small = made
+    return Hand(who=who, cards=cards, kind=high.category, best=high.cards, low=small.cards, low_kind=small.category)

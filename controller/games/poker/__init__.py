@@ -1,0 +1,1 @@
+"""What all games of poker share: cards on the table, the order of the deal, the outcomes of rounds."""

@@ -1,0 +1,118 @@
+"""How a published result of poker is corrected: what a person may say of it, and what is told then.
+
+The right cards of hands that were shown take the place of those that were told. A game then settles the round anew, by the same
+function that settled it first. What lay face down is not known any more: nobody asks for it, and nothing is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from controller.commands import ResultCorrect
+from controller.events import AnyEvent, AwardQualified, Hand, ResultCorrected
+from controller.games.game import Rejected
+from controller.games.poker.state import Entry, PokerState
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What the cards that lie open make of a round. ``awards``: in the order in which they are paid."""
+
+    hands: tuple[Hand, ...]
+    marks: tuple[str, ...] = ()
+    winner: str | None = None
+    awards: tuple[AwardQualified, ...] = ()
+
+
+class AtTheTable(Protocol):
+    """A game's turn, as far as it is needed here."""
+
+    state: Any
+
+    def say(self, event: AnyEvent) -> None:
+        """Add an event."""
+        ...
+
+
+def published(state: PokerState, number: int) -> Entry:
+    """The result that is to be corrected. Raises ``Rejected``."""
+    entry = state.entry(number)
+    if entry is None:
+        raise Rejected(f"round {number} is not among the rounds remembered of this session")
+    if entry.kind != "result":
+        raise Rejected(f"round {number} is {'null' if entry.kind == 'void' else 'unresolved'}: it has no result to correct")
+    return entry
+
+
+def right_cards(
+    entry: Entry, given: ResultCorrect, deck: Collection[str], seen: Iterable[str | None] = ()
+) -> dict[str, tuple[str, ...]]:
+    """The cards of all hands that lay open, as they are right. Raises ``Rejected`` for what cannot be.
+
+    ``seen``: other cards that lay face up in the round.
+    """
+    if given.number is not None or given.dice is not None or given.winner is not None:
+        raise Rejected("what comes out follows from the cards: say the hands that were told wrongly, each with its right cards")
+    if not given.hands:
+        raise Rejected("say the hands that were told wrongly, each with its right cards")
+    told = {hand.who: hand.cards for hand in entry.hands if hand.cards}
+    if not told:
+        raise Rejected(f"no hand of round {entry.round} lay open, or none is remembered any more")
+    for who, cards in given.hands.items():
+        if who not in told:
+            raise Rejected(f"{who} did not lie open in round {entry.round}; there were: {', '.join(told)}")
+        if len(cards) != len(told[who]):
+            raise Rejected(f"{who} lay there with {len(told[who])} cards, and {len(cards)} are said")
+    right = told | {who: cards for who, cards in given.hands.items() if set(cards) != set(told[who])}
+    every = [card for cards in right.values() for card in cards]
+    if foreign := set(every) - set(deck):
+        raise Rejected(f"{', '.join(sorted(foreign))} is none of the deck")
+    if len(set(every)) < len(every) or set(every) & set(seen):
+        raise Rejected("a card would be there twice in the round")
+    return right
+
+
+def relaid(hands: tuple[Hand, ...], right: Mapping[str, tuple[str, ...]]) -> tuple[Hand, ...]:
+    """The hands with their right cards, where nothing was made of them: the round was settled by a person's word."""
+    return tuple(Hand(who=hand.who, cards=right.get(hand.who, ()), outcome=hand.outcome) for hand in hands)
+
+
+def tell(
+    turn: AtTheTable, entry: Entry, before: Outcome, after: Outcome, given: ResultCorrect, was: str | UnsetType = UNSET
+) -> None:
+    """The result is replaced. An award that does not stand any more is taken back, and one that newly stands is given.
+
+    ``was``: the winner that was told, where a person says another. Raises ``Rejected`` if nothing changes.
+    """
+    if after == before:
+        raise Rejected(f"the hands of round {entry.round} lay so already")
+    new = replace(entry, hands=after.hands, marks=after.marks, winner=after.winner, corrected=True)
+    turn.state = turn.state.with_entry(new)
+    turn.say(
+        ResultCorrected(
+            round=entry.round,
+            replaces=None,
+            replaces_boot=None,
+            hands=after.hands,
+            winner=after.winner,
+            was=was,
+            marks=after.marks,
+            by=given.by,
+            role=given.role,
+        )
+    )
+    say_awards(turn, before.awards, after.awards)
+
+
+def say_awards(turn: AtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]) -> None:
+    """What was told and does not stand is taken back, what newly stands is given."""
+    for award in before:
+        if award not in after:
+            turn.say(replace(award, stands=False))
+    for award in after:
+        if award not in before:
+            turn.say(award)

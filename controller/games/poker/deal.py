@@ -1,0 +1,42 @@
+"""The order in which cards are dealt, as data: to whom each card goes, one after the other.
+
+An order is a tuple of names, one per card: ``("box:1", "box:2", "dealer", "box:1", ...)``. A game makes it of what its decree
+says and what the players ask for, and may append to it while the round goes on (``("burn", "board", "board", "board")``, a card
+that is bought). What was dealt is counted off it, so that a person may also tell the cards of one hand before another's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Literal
+
+from controller.games.poker.cards import Table
+
+Dealt = Literal["singly", "packets"]
+"""A card to each hand in turn until all are whole; or each hand whole, one after the other."""
+
+Order = tuple[str, ...]
+
+
+def deal(hands: Sequence[str], size: int, dealt: Dealt = "singly") -> Order:
+    """The deal of ``size`` cards to each of these hands, which are in the order of the deal: the bank where the game has it."""
+    return tuple(hands) * size if dealt == "singly" else tuple(who for who in hands for _ in range(size))
+
+
+def due(order: Order, table: Table) -> Order:
+    """Who is still to get cards, in order."""
+    there = Counter(each.to for each in table)
+    left = []
+    for who in order:
+        if there[who] > 0:
+            there[who] -= 1
+        else:
+            left.append(who)
+    return tuple(left)
+
+
+def packet(order: Order) -> int:
+    """How many cards the next hand of what is due gets before another does: a packet has as many."""
+    return len(list(takewhile(lambda who: who == order[0], order)))

@@ -1,0 +1,1 @@
+"""Texas against the house."""

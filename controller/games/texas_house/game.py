@@ -1,0 +1,71 @@
+"""Texas against the house: two cards of one's own and five common ones against the bank's hand.
+
+After the flop each player makes the second bet or gives up (``hand.act go``, ``pass``); then turn and river, and the hands lie
+open (``cards.turn``, ``cards.show``): those with a bonus before the turn, the bank's last. The result comes by itself.
+Where to read on: ``texas_house.turn`` for the rules, ``banked`` for what the game shares with others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from controller.commands import BetPlace, BetWithdraw, Command, HandAct, Role
+from controller.games.banked.commands import dealing
+from controller.games.banked.game import BankedGame
+from controller.games.banked.readings import go_on
+from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE
+from controller.games.session import session
+from controller.games.texas_house.turn import Round, State, Turn
+
+
+def act(turn: Turn, given: HandAct) -> None:
+    """A player makes the second bet, or gives up."""
+    dealing(turn)
+    if turn.state.stop is not None:
+        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+    if given.action not in ("go", "pass"):
+        raise Rejected("a player goes or gives up (pass)")
+    turn.act(given.who, given.action, given.by)
+    go_on(turn)
+
+
+def bet(turn: Turn, given: BetPlace | BetWithdraw) -> None:
+    """The supplementary bet."""
+    session(turn)
+    if turn.state.deal is None:
+        raise Rejected("no bets are open")
+    if given.bet != "txb":
+        raise Rejected("the bet that is told is txb; the ante lies in every box in play")
+    placed = isinstance(given, BetPlace)
+    turn.bet(given.who, placed, given.amount if isinstance(given, BetPlace) else None, given.by)
+
+
+MAY: Mapping[type[Command], tuple[Role, ...]] = dict.fromkeys((HandAct, BetPlace, BetWithdraw), AT_THE_TABLE)
+TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {HandAct: act, BetPlace: bet, BetWithdraw: bet}
+
+
+class TexasHouseGame(BankedGame):
+    """The game under one decree with one table's settings."""
+
+    state_type = State
+    turn_type = Turn
+    may = MAY
+    take = TAKE
+
+    def show(self, state: State) -> dict[str, Any]:
+        """What the retained state tells."""
+        deal, pays = state.deal, ("ante", "second", "bonus")
+        return super().show(state) | {
+            "spoke": dict(deal.spoke) if deal else {},
+            "bonus": list(deal.bonus) if deal else [],
+            "pays": {name: msgspec.to_builtins(getattr(self.book, name)) for name in pays},
+            "limits": list(self.book.limits),
+        }
+
+    def stage(self, deal: Round) -> str:
+        """The phase after the deal."""
+        return "players" if len(deal.spoke) < len(deal.boxes) else "showdown"

@@ -1,0 +1,257 @@
+"""One step of a table of texas against the house: what it alone knows of the deal, the decision, the bank and the pay tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from controller.commands import Command, DealError, VoidReason
+from controller.events import AwardQualified, BetPlaced, Hand, Settled
+from controller.games.banked.state import BankedState, Deal
+from controller.games.banked.turn import BankedTurn
+from controller.games.game import Rejected
+from controller.games.hands.evaluator import Value, best_of, value
+from controller.games.hands.rankings import RANKINGS
+from controller.games.poker import cards as poker_cards
+from controller.games.poker.correction import Outcome, say_awards
+from controller.games.texas_house.settings import TexasHouseSettings
+from controller.law import Law
+from controller.rulebook_common_poker import TexasHouse
+
+BOARD, DEALER = "board", "dealer"
+Cards = Mapping[str, tuple[str, ...]]
+Word = Literal["go", "pass", "touched"]
+"""What became of a hand: it goes, it gave up, or it was withdrawn because it touched another."""
+
+
+class Round(Deal, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in hand. ``bonus``: who has the supplementary bet; ``spoke``: who has decided; ``awarded``: which bonus was said
+    to win.
+    """
+
+    bonus: tuple[str, ...] = ()
+    spoke: Mapping[str, Word] = {}
+    awarded: tuple[AwardQualified, ...] = ()
+
+
+class State(BankedState, frozen=True, kw_only=True, omit_defaults=True):
+    """A table of texas against the house between two inputs."""
+
+    deal: Round | None = None
+    played: tuple[Round, ...] = ()
+
+
+def reaches(made: Value, pair: str, ranking: str) -> bool:
+    """Whether a hand is a pair of at least this rank, or anything higher."""
+    rules = RANKINGS[ranking]
+    if made.category == "pair":
+        return rules.ranks.index(made.cards[0][0]) >= rules.ranks.index(pair)
+    return rules.categories.index(made.category) < rules.categories.index("pair")
+
+
+def bonus(book: TexasHouse, own: tuple[str, ...], flop: tuple[str, ...]) -> tuple[Value, tuple[int, int] | None]:
+    """What two cards and the flop make, and what that pays to 1; None: it loses."""
+    made = value((*own, *flop), book.ranking)
+    return made, book.bonus.get(made.category) if reaches(made, book.bonus_pair_from, book.ranking) else None
+
+
+def settled(book: TexasHouse, mine: Value, bank: Value) -> tuple[Settled, Settled]:
+    """What becomes of ante and second bet."""
+    if not reaches(bank, book.qualifies, book.ranking):
+        return Settled(bet="ante", outcome="win", pays=book.ante[mine.category]), Settled(bet="second", outcome="void")
+    if mine.key > bank.key:
+        return (
+            Settled(bet="ante", outcome="win", pays=book.ante[mine.category]),
+            Settled(bet="second", outcome="win", pays=book.second),
+        )
+    outcome: Literal["tie", "lose"] = "tie" if mine.key == bank.key else "lose"
+    return Settled(bet="ante", outcome=outcome), Settled(bet="second", outcome=outcome)
+
+
+class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
+    """One step of a table of texas against the house."""
+
+    @property
+    def hand(self) -> Round:
+        """The round in hand; there is one."""
+        assert self.state.deal is not None
+        return self.state.deal
+
+    def new_deal(self, number: int) -> Round:
+        """A round of the boxes in play."""
+        return Round(round=number, boxes=self.state.boxes)
+
+    @property
+    def boxes(self) -> tuple[str, ...]:
+        """The hands of the players, from the croupier's left."""
+        return tuple(f"box:{box}" for box in self.hand.boxes)
+
+    @property
+    def going(self) -> tuple[str, ...]:
+        """The hands that play against the bank."""
+        return tuple(who for who in self.boxes if self.hand.spoke.get(who) == "go")
+
+    def begin_deal(self) -> None:
+        """Players and bank, card by card, then the flop."""
+        order = [who for to in self.book.deal for who in (self.boxes if to == "boxes" else (to,))]
+        self.change_deal(order=(*order, *[BOARD] * self.book.board[0]))
+        self.change_deal(bonus=tuple(who for who in self.hand.bonus if who in self.boxes))
+
+    def lies_up(self, who: str) -> bool:
+        """The common cards."""
+        return who == BOARD
+
+    def exposed(self, who: str, *, by_device: bool = False) -> None:
+        """A player's card: the play is valid. One of the bank's: all cards are gathered."""
+        if who == DEALER and by_device and self.settings.misdeal == "ask":
+            self.doubt("card_exposed", detail=who)
+        elif who == DEALER:
+            self.void(self.hand.round, "card_exposed", self.book.void["card_exposed"])
+        else:
+            self.irregular("card_exposed", detail=who)
+
+    def error(self, given: DealError) -> None:
+        """A player's card exposed, hands that touched; an error that was put right goes on, all else a person decides."""
+        who = given.who or ""
+        if given.error in ("exposed", "touched") and who in self.boxes:
+            if not poker_cards.hand(self.hand.table, who):
+                raise Rejected(f"{who} has no cards")
+            if given.error == "touched":
+                self._withdraw(who, "touched")
+                self.irregular("hands_touched", detail=who)
+                return
+            if given.index is not None:
+                self.put(poker_cards.turn(self.hand.table, who, given.index))
+            self.exposed(who)
+        elif given.recoverable and self.correctable():
+            self.irregular("deal_error", detail=f"{given.error}, put right")
+        else:
+            self.doubt("deal_error", detail=given.error)
+
+    def correctable(self) -> bool:
+        """A wrong number may be put right before the bets begin."""
+        return not self.hand.spoke
+
+    def act(self, who: str, action: Literal["go", "pass"], by: str) -> None:
+        """A player makes the second bet, or gives up."""
+        if self.hand.due:
+            raise Rejected("the flop is not dealt")
+        if who not in self.boxes:
+            raise Rejected(f"{who} has no hand")
+        if who in self.hand.spoke:
+            raise Rejected(f"{who} has spoken already")
+        self.decided(who, action, by)
+        if action == "pass":
+            self._withdraw(who, "pass")
+        else:
+            self.change_deal(spoke={**self.hand.spoke, who: action})
+
+    def bet(self, who: str, lies: bool, amount: int | None, by: str) -> None:
+        """The supplementary bet is made, or taken back, before bets are closed."""
+        if self.hand.closed:
+            raise Rejected("bets are closed")
+        if who not in self.boxes:
+            raise Rejected(f"{who} is not in play")
+        if lies == (who in self.hand.bonus):
+            raise Rejected(f"the bonus of {who} {'lies already' if lies else 'does not lie'}")
+        own = (who,) if lies else ()
+        self.change_deal(bonus=(*(each for each in self.hand.bonus if each != who), *own))
+        self.say(BetPlaced(round=self.hand.round, who=who, bet="txb", lies=lies, amount=amount, by=by))
+
+    def _withdraw(self, who: str, word: Word) -> None:
+        self.change_deal(spoke={**self.hand.spoke, who: word}, table=poker_cards.drop(self.hand.table, who))
+
+    def may_show(self, who: str) -> None:
+        """Players' hands after all have spoken, the bank's after turn and river."""
+        if len(self.hand.spoke) < len(self.boxes) or (who == DEALER and self.hand.due):
+            raise Rejected("the players have not all spoken" if not self.hand.due else "turn and river are not dealt")
+        if who not in (DEALER, *self.going):
+            raise Rejected(f"{who} has no hand to show")
+
+    def missing(self) -> tuple[str, ...]:
+        """When all common cards lie, the bank's hand and those that play against it."""
+        if len(self.hand.spoke) < len(self.boxes) or not self.going:
+            return ()
+        return tuple(who for who in (DEALER, *self.going) if not poker_cards.is_up(self.hand.table, who))
+
+    def advance(self) -> None:
+        """A common card that was not read is told; turn and river after all have spoken; the bonus; the result."""
+        if any(not each.up for each in poker_cards.hand(self.hand.table, BOARD)) and self.state.doubt is None:
+            self.doubt("card_unread", about=BOARD, detail=BOARD)
+        if self.state.stop is not None:
+            return
+        self._award()
+        if self.hand.due or len(self.hand.spoke) < len(self.boxes):
+            return
+        if not self.going:
+            self.result(self.outcome(self.hand, self._lie()))
+        elif self.hand.order.count(BOARD) < sum(self.book.board):
+            self.change_deal(order=(*self.hand.order, *[BOARD] * sum(self.book.board[1:])))
+        elif not self.missing():
+            self.result(self.outcome(self.hand, self._lie()))
+
+    def _award(self) -> None:
+        """A bonus that wins is told when its hand lies open."""
+        if len(self.hand.spoke) < len(self.boxes):
+            return
+        before, now = self.hand.awarded, self._awards(self.hand, self._lie())
+        self.change_deal(awarded=now)
+        say_awards(self, before, now)
+
+    def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+        """The round is null, and so is a bonus that was told."""
+        told = self.state.deal.awarded if self.state.deal and self.state.deal.round == number else ()
+        super().void(number, reason, law, by)
+        say_awards(self, told, ())
+
+    def _lie(self) -> dict[str, tuple[str, ...]]:
+        """The cards of the hands that lie open, and the common cards."""
+        table = self.hand.table
+        own = {who: poker_cards.up(table, who) for who in (DEALER, *self.boxes) if poker_cards.is_up(table, who)}
+        return own | {BOARD: poker_cards.up(table, BOARD)}
+
+    def _awards(self, deal: Round, lie: Cards) -> tuple[AwardQualified, ...]:
+        flop = lie[BOARD][: self.book.board[0]]
+        found = []
+        for who in deal.bonus:
+            if who not in lie or deal.spoke.get(who) != "go" or not flop:
+                continue
+            made, odds = bonus(self.book, lie[who], flop)
+            if odds is not None:
+                found.append(
+                    AwardQualified(round=deal.round, award="txb", box=who, hand=made.category, cards=made.cards, pays=odds)
+                )
+        return tuple(found)
+
+    def outcome(self, deal: Round, lie: Cards) -> Outcome:
+        """Every bet of the round; the bank's hand is there where anybody plays against it."""
+        bank = best_of(lie[DEALER], lie[BOARD], self.book.ranking) if "go" in deal.spoke.values() else None
+        shown = () if bank is None else (Hand(who=DEALER, cards=lie[DEALER], kind=bank.category, best=bank.cards),)
+        plays = bank is not None and reaches(bank, self.book.qualifies, self.book.ranking)
+        return Outcome(
+            hands=(
+                *shown,
+                Hand(who=BOARD, cards=lie[BOARD]),
+                *(self._result(deal, f"box:{box}", lie, bank) for box in deal.boxes),
+            ),
+            marks=() if bank is None else ("dealer_qualifies",) if plays else ("dealer_not_qualified",),
+            awards=self._awards(deal, lie),
+        )
+
+    def _result(self, deal: Round, who: str, lie: Cards, bank: Value | None) -> Hand:
+        word, supplement = deal.spoke[who], who in deal.bonus
+        if word == "touched":
+            return Hand(who=who, cards=())
+        lost = (Settled(bet="txb", outcome="lose"),) if supplement else ()
+        if word == "pass":
+            return Hand(who=who, cards=(), outcome="lose", settled=(Settled(bet="ante", outcome="lose"), *lost))
+        mine = best_of(lie[who], lie[BOARD], self.book.ranking)
+        assert mine is not None
+        assert bank is not None
+        bets: tuple[Settled, ...] = settled(self.book, mine, bank)
+        if supplement:
+            odds = bonus(self.book, lie[who], lie[BOARD][: self.book.board[0]])[1]
+            bets = (*bets, *lost) if odds is None else (*bets, Settled(bet="txb", outcome="win", pays=odds))
+        outcome = bets[0].outcome
+        assert outcome in ("win", "lose", "tie")
+        return Hand(who=who, cards=lie[who], kind=mine.category, best=mine.cards, outcome=outcome, settled=bets)

@@ -1,0 +1,63 @@
+"""Trijoker: three cards of one's own and two common ones, against a pay table; two of three bets may be withdrawn.
+
+After the deal each player takes back his first bet or leaves it (``hand.act``), the left common card is turned, the same again
+for the second bet, then the right one; then the hands lie open (``cards.turn``, ``cards.show``) and the result comes by itself.
+Where to read on: ``trijoker.turn`` for the rules, ``banked`` for what the game shares with others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from controller.commands import Command, HandAct, Role
+from controller.games.banked.commands import dealing
+from controller.games.banked.game import BankedGame
+from controller.games.game import Rejected
+from controller.games.roles import AT_THE_TABLE
+from controller.games.trijoker.settings import TrijokerSettings
+from controller.games.trijoker.turn import Round, State, Turn
+from controller.rulebook_common_poker import Trijoker
+
+
+def act(turn: Turn, given: HandAct) -> None:
+    """A player takes back a bet, or leaves it."""
+    dealing(turn)
+    if turn.state.stop is not None:
+        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+    if given.action not in ("go", "withdraw"):
+        raise Rejected("a bet is taken back (withdraw) or left (go)")
+    turn.act(given.who, given.action, given.by)
+
+
+MAY: Mapping[type[Command], tuple[Role, ...]] = {HandAct: AT_THE_TABLE}
+TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {HandAct: act}
+
+
+class TrijokerGame(BankedGame):
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+
+    state_type = State
+    turn_type = Turn
+    may = MAY
+    take = TAKE
+
+    def __init__(self, book: Trijoker, settings: TrijokerSettings) -> None:
+        if not 1 <= settings.decks <= book.decks:
+            raise ValueError(f"decks = {settings.decks}: it may be 1 to {book.decks}: {book.article}")
+        super().__init__(book, settings)
+
+    def show(self, state: State) -> dict[str, Any]:
+        """What the retained state tells."""
+        return super().show(state) | {
+            "deck": (state.deal.round - 1) % self.settings.decks + 1 if state.deal else None,
+            "withdrawn": msgspec.to_builtins(state.deal.withdrawn) if state.deal else {},
+            "pays": msgspec.to_builtins(self.book.pays),
+            "limits": list(self.book.limits),
+        }
+
+    def stage(self, deal: Round) -> str:
+        """The phase after the deal."""
+        return ("first_bet", "second_bet", "showdown")[deal.turned]

@@ -1,0 +1,41 @@
+"""The settings of one table of trijoker, and the irregularities that the game names."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class TrijokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
+
+    misdeal: Literal["ask", "void"] = "ask"
+    """Whether a device's word that a card was seen makes the round null at once, or asks a person."""
+    decks: int = 1
+    """How many decks are in use, a deck to a round, one after the other."""
+    face_up: Literal["no", "yes"] = "no"
+    """Whether the first card of each player and the left common card are dealt face up."""
+
+
+LAWS = (
+    "card_before_close",
+    "card_out_of_round",
+    "card_unsure",
+    "card_unread",
+    "card_foreign",
+    "card_duplicate",
+    "card_extra",
+    "packet_wrong",
+    "shuffler_unready",
+    "card_exposed",
+    "common_exposed",
+    "deal_error",
+    "shown_differs",
+    "deck_wrong",
+    "deck_unchecked",
+    "silence",
+)
+"""The laws that the game cites: a rulebook has each of them."""
+OWN_LAWS = {"hand_told": ("BAL05",)}
+"""Those that not every decree has: the penalty for who shows or tells his cards."""

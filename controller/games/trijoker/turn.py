@@ -1,0 +1,200 @@
+"""One step of a table of trijoker: what it alone knows of the deal, the two decisions and the pay table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from controller.commands import DealError
+from controller.events import BetPlaced, Hand, Settled
+from controller.games.banked.state import BankedState, Deal
+from controller.games.banked.turn import BankedTurn
+from controller.games.game import Rejected
+from controller.games.hands.evaluator import Value, value
+from controller.games.hands.rankings import RANKINGS
+from controller.games.poker import cards as poker_cards
+from controller.games.poker.correction import Outcome
+from controller.games.trijoker.settings import TrijokerSettings
+from controller.rulebook_common_poker import Trijoker
+
+COMMON = ("common:1", "common:2")
+"""The left common card and the right one, as the croupier sees them."""
+BOTH = "common"
+"""Both together, in a result."""
+
+
+class Round(Deal, frozen=True, kw_only=True, omit_defaults=True):
+    """The round in hand. ``turned``: how many common cards were turned in their turn. ``withdrawn``: who took back which bets;
+    ``spoke``: who has decided since the last card was turned. ``told``: who showed or told his cards, and loses his bets.
+    """
+
+    turned: int = 0
+    withdrawn: Mapping[str, tuple[str, ...]] = {}
+    spoke: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+class State(BankedState, frozen=True, kw_only=True, omit_defaults=True):
+    """A table of trijoker between two inputs."""
+
+    deal: Round | None = None
+    played: tuple[Round, ...] = ()
+
+
+def pays(book: Trijoker, made: Value) -> tuple[int, int] | None:
+    """What a hand pays to 1; None: it loses. Of pairs, those from the lowest that wins."""
+    ranks = RANKINGS[book.ranking].ranks
+    if made.category == "pair" and ranks.index(made.cards[0][0]) < ranks.index(book.pair_from):
+        return None
+    return book.pays.get(made.category)
+
+
+def voids(book: Trijoker, card: str) -> bool:
+    """Whether a common card that is seen too early makes the round null."""
+    ranks = RANKINGS[book.ranking].ranks
+    return ranks.index(card[0]) >= ranks.index(book.void_from)
+
+
+class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
+    """One step of a table of trijoker."""
+
+    @property
+    def hand(self) -> Round:
+        """The round in hand; there is one."""
+        assert self.state.deal is not None
+        return self.state.deal
+
+    def new_deal(self, number: int) -> Round:
+        """A round of the boxes in play."""
+        return Round(round=number, boxes=self.state.boxes)
+
+    @property
+    def boxes(self) -> tuple[str, ...]:
+        """The hands of the players, from the croupier's left."""
+        return tuple(f"box:{box}" for box in self.hand.boxes)
+
+    def begin_deal(self) -> None:
+        """Players, left common card, players, right common card, players."""
+        order = [who for to in self.book.deal for who in (self.boxes if to == "boxes" else (to,))]
+        self.change_deal(order=tuple(order))
+
+    def lies_up(self, who: str) -> bool:
+        """By the other reading, the first cards to the players and the left common card."""
+        first = not poker_cards.dealt(self.hand.table, who)
+        return self.settings.face_up == "yes" and first and who != COMMON[1]
+
+    def exposed(self, who: str, *, by_device: bool = False) -> None:
+        """A player's card: the round goes on. A common one: it depends on the card."""
+        if who not in COMMON:
+            self.irregular("card_exposed", detail=who)
+            return
+        self.put(poker_cards.turn(self.hand.table, who))
+        seen = poker_cards.up(self.hand.table, who)
+        if not seen:
+            self.doubt("common_exposed", about=who, detail=who)
+        else:
+            self._seen(who, seen[0], by_device=by_device)
+
+    def _seen(self, who: str, card: str, *, by_device: bool = False) -> None:
+        self.settle("common_exposed")
+        if by_device and voids(self.book, card) and self.settings.misdeal == "ask":
+            self.doubt("card_exposed", detail=who)
+            return
+        self.irregular("common_exposed", detail=who)
+        if voids(self.book, card):
+            self.void(self.hand.round, "card_exposed", self.book.laws["common_exposed"])
+
+    def error(self, given: DealError) -> None:
+        """A card exposed; all else is for the person in charge."""
+        if given.error == "exposed" and given.fault == "player" and "hand_told" in self.book.laws:
+            self._told(given.who or "")
+            return
+        if given.error != "exposed" or given.who is None:
+            self.doubt("deal_error", detail=given.error)
+            return
+        if not poker_cards.hand(self.hand.table, given.who):
+            raise Rejected(f"{given.who} has no cards")
+        if given.who in COMMON[: self.hand.turned] or self._by_rule(given.who):
+            raise Rejected(f"{given.who} lies face up by the rules")
+        if given.who not in COMMON and given.index is not None:
+            self.put(poker_cards.turn(self.hand.table, given.who, given.index))
+        self.exposed(given.who)
+
+    def _told(self, who: str) -> None:
+        """A player who shows or tells his cards loses what he has bet; his hand is shown no more."""
+        if who not in self.boxes or who in self.hand.told:
+            raise Rejected(f"{who or 'nobody'} has no hand in play")
+        self.change_deal(told=(*self.hand.told, who), table=poker_cards.drop(self.hand.table, who))
+        self.irregular("hand_told", detail=who)
+
+    def may_show(self, who: str) -> None:
+        """First the left common card, then the right one, then the players' hands."""
+        if self.hand.due:
+            raise Rejected("not all cards are dealt")
+        if who not in (*COMMON, *self.boxes) or who in self.hand.told:
+            raise Rejected(f"{who} has no hand")
+        place = COMMON.index(who) if who in COMMON else len(COMMON)
+        if place > self.hand.turned:
+            raise Rejected(f"{COMMON[self.hand.turned]} is turned first")
+
+    def faced(self, who: str) -> None:
+        """A common card that was turned in its turn: the next decision begins. Who has not spoken leaves his bet."""
+        if self.state.doubt == "common_exposed":
+            self._seen(who, poker_cards.up(self.hand.table, who)[0])
+        elif who in COMMON[self.hand.turned :] and not self.hand.due:
+            self.change_deal(turned=self.hand.turned + 1, spoke=())
+
+    def act(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
+        """A player leaves the bet of this decision, or takes it back."""
+        if self.hand.due or self.hand.turned >= len(COMMON):
+            raise Rejected("no bet may be taken back now")
+        if who not in self.boxes:
+            raise Rejected(f"{who} has no hand")
+        if who in self.hand.told:
+            raise Rejected(f"{who} has lost: its cards were shown or told")
+        if who in self.hand.spoke:
+            raise Rejected(f"{who} has spoken already")
+        self.change_deal(spoke=(*self.hand.spoke, who))
+        self.decided(who, action, by)
+        if action == "withdraw":
+            bet, own = self.book.bets[self.hand.turned], self.hand.withdrawn.get(who, ())
+            self.change_deal(withdrawn={**self.hand.withdrawn, who: (*own, bet)})
+            self.say(BetPlaced(round=self.hand.round, who=who, bet=bet, lies=False, by=by))
+
+    def missing(self) -> tuple[str, ...]:
+        """After the right common card, every player's hand."""
+        if self.hand.turned < len(COMMON):
+            return ()
+        return tuple(who for who in self.boxes if who not in self.hand.told and not poker_cards.is_up(self.hand.table, who))
+
+    def advance(self) -> None:
+        """A card that must lie face up is told; the result, when all hands lie open."""
+        unread = [each for each in self.hand.table if not each.up and self._by_rule(each.to)]
+        if unread and self.state.doubt is None:
+            self.doubt("card_unread", about=unread[0].to, detail=unread[0].to)
+        if self.hand.due or self.hand.turned < len(COMMON) or self.missing() or self.state.stop is not None:
+            return
+        lie = {who: poker_cards.up(self.hand.table, who) for who in self.boxes if who not in self.hand.told}
+        common = tuple(card for who in COMMON for card in poker_cards.up(self.hand.table, who))
+        self.result(self.outcome(self.hand, lie | {BOTH: common}))
+
+    def outcome(self, deal: Round, lie: Mapping[str, tuple[str, ...]]) -> Outcome:
+        """Every player against the pay table, with both common cards."""
+        common = Hand(who=BOTH, cards=lie[BOTH])
+        return Outcome(hands=(*(self._result(deal, f"box:{box}", lie) for box in deal.boxes), common))
+
+    def _by_rule(self, who: str) -> bool:
+        return self.settings.face_up == "yes" and who == COMMON[0]
+
+    def _result(self, deal: Round, who: str, lie: Mapping[str, tuple[str, ...]]) -> Hand:
+        made = None if who in deal.told else value((*lie[who], *lie[BOTH]), self.book.ranking)
+        odds = None if made is None else pays(self.book, made)
+        back = deal.withdrawn.get(who, ())
+        outcome: Literal["win", "lose"] = "lose" if odds is None else "win"
+        settled = tuple(
+            Settled(bet=bet, outcome="void") if bet in back else Settled(bet=bet, outcome=outcome, pays=odds)
+            for bet in self.book.bets
+        )
+        if made is None:
+            return Hand(who=who, cards=(), outcome=outcome, settled=settled)
+        return Hand(who=who, cards=lie[who], kind=made.category, best=made.cards, outcome=outcome, settled=settled)
