@@ -21,7 +21,7 @@ from controller.journal_schema import Entry
 from controller.notation import read_input, write
 from controller.retained import About
 from controller.segment import Broken
-from controller.table import Table, Unrestorable
+from controller.table import OUTAGE, RESTART, Table, Unrestorable
 from controller.wire import Calls
 from devices.calls import Missed, readings
 from devices.drivers import driver
@@ -127,6 +127,11 @@ class _Room:
         self.watches[device] = None
         self.cold[device] = why
         self.said.setdefault(device, deque()).clear()
+
+
+def _is_own(room: _Room, given: LinkLost) -> bool:
+    """Whether a table whose state is sealed said this itself: how many devices it missed then cannot be read."""
+    return room.why == SEALED and given.reason in (RESTART, OUTAGE)
 
 
 class Auditor:
@@ -250,8 +255,8 @@ class Auditor:
             self._give_up(room, SEALED)
             return
         given = read_input(body)
-        if room is not None and room.gaps and isinstance(given, LinkLost):
-            room.gaps -= 1  # said by the table itself, which was not told for a while
+        if room is not None and isinstance(given, LinkLost) and (room.gaps or _is_own(room, given)):
+            room.gaps = max(0, room.gaps - 1)  # said by the table itself, which was not told for a while
         elif isinstance(given, Reading):
             self._reading(entry, given, body, room)
         else:

@@ -6,7 +6,7 @@ In JSON a command is one object on one line, in the same notation as a reading:
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -26,6 +26,19 @@ VoidReason = Literal[
     "cards_stuck",  # two cards came out of the shoe together
     "cut_card",  # the cut card came in the middle of the round, where that makes it null
     "misdeal",  # the cards of the round cannot be put right
+    "wrong_count",  # a hand got more or fewer cards than it has to have
+    "wrong_order",  # cards were dealt in another order than the decree's
+    "card_exposed",  # a card that has to lie face down was seen
+    "deck_defective",  # a card is missing, foreign, marked, or there twice
+    "cards_lacking",  # there are not enough cards left to go on
+    "die_broken",
+    "dice_stacked",  # one die lies upon the other
+    "die_on_chips",
+    "die_off_table",
+    "die_on_edge",
+    "die_in_reserve",  # it fell into the basket of the dice in reserve
+    "dice_slid",  # they slid and did not roll
+    "bad_throw",  # thrown in a way that the decree does not allow, or before its time
     "inspector",  # the decree leaves what it does not foresee to the person in charge
 ]
 
@@ -72,24 +85,28 @@ class RoundVoid(Command, frozen=True, tag="round.void"):
 class RoundConfirm(Command, frozen=True, tag="round.confirm"):
     """A person stands for a result: of a round that waits for a decision, or of an unresolved one.
 
-    ``number`` (roulette) or ``winner`` (cards: ``player``, ``banker``, ``tie`` ...) may be left out where the round has a
+    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie`` ...) or ``dice`` may be left out where the round has a
     candidate.
     """
 
     round: int | None = None
     number: Number | None = None
     winner: str | None = None
+    dice: tuple[int, ...] | None = None
 
 
 class ResultCorrect(Command, frozen=True, tag="result.correct"):
     """A published result was wrong. The old event stays; a ``result.corrected`` replaces it.
 
-    ``number`` (roulette) or ``winner`` (cards: ``player``, ``banker``, ``tie``): the right result.
+    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``) or ``dice``: the right result. ``hands`` (poker): the
+    right cards of hands that were shown, by hand.
     """
 
     round: int
     number: Number | None = None
     winner: str | None = None
+    dice: tuple[int, ...] | None = None
+    hands: dict[str, tuple[str, ...]] | None = None
 
 
 class ShoeStart(Command, frozen=True, tag="shoe.start"):
@@ -174,6 +191,136 @@ class CardDecide(Command, frozen=True, tag="card.decide"):
     fault: Literal["croupier", "banker", "player"] | None = None
 
 
+class CardsDeal(Command, frozen=True, tag="cards.deal"):
+    """Cards were dealt by hand: ``count`` to ``who``, or where the rules say the next go. ``cards``: those that lie face up."""
+
+    who: str | None = None
+    count: int = 1
+    cards: tuple[str, ...] = ()
+
+
+class CardsBurn(Command, frozen=True, tag="cards.burn"):
+    """Cards were burned, unseen."""
+
+    count: int = 1
+
+
+class CardsShow(Command, frozen=True, tag="cards.show"):
+    """The cards of a hand lie face up, and these they are; with ``index`` the one of that index alone.
+
+    ``low``: those of them that make the low hand, where a hand is set in two (pai gow).
+    """
+
+    who: str
+    cards: tuple[str, ...]
+    index: int | None = None
+    low: tuple[str, ...] = ()
+
+
+class HandAct(Command, frozen=True, tag="hand.act"):
+    """What the holder of a hand does, where the game has more than standing and drawing.
+
+    ``go``: he makes the second bet; ``pass``: he gives up; ``buy``: a card; ``discard``: ``count`` cards, 0 for none;
+    ``withdraw``: he takes back the bet that may be taken back; ``check``, ``bet``, ``call``, ``raise``, ``fold``, ``all_in``: in a
+    betting interval; ``open``: the first bet, where it needs a certain hand; ``muck``: he does not show; ``set``: his hand is set;
+    ``out`` and ``in``: he sits out, and is back.
+    """
+
+    who: str
+    action: Literal[
+        "go", "pass", "buy", "discard", "withdraw", "open", "check", "bet", "call", "raise", "fold", "all_in", "muck", "set",
+        "out", "in",
+    ]  # fmt: skip
+    count: int | None = None
+    amount: int | None = None
+
+
+class BettingClose(Command, frozen=True, tag="betting.close"):
+    """The bets of this interval are equal: the next cards may come. ``winner``: all others gave up, nothing is shown."""
+
+    winner: str | None = None
+
+
+class ButtonSet(Command, frozen=True, tag="button.set"):
+    """Who has the button or the bank: a seat; without one it moves on as the decree says."""
+
+    seat: int | None = None
+
+
+class BetPlace(Command, frozen=True, tag="bet.place"):
+    """A bet of ``who`` (``box:3``, ``seat:2``) that the table has to know of: ``insurance``, ``bonus``, ``jackpot``, ``win`` ..."""
+
+    who: str
+    bet: str
+    amount: int | None = None
+
+
+class BetWithdraw(Command, frozen=True, tag="bet.withdraw"):
+    """A bet is taken back, or refused and given back."""
+
+    who: str
+    bet: str
+
+
+class DealError(Command, frozen=True, tag="deal.error"):
+    """A person tells an error of dealing that no device sees. ``who``: whose cards; ``index``: which; ``seen``: by a player.
+
+    ``deck_removed``: the croupier took the deck away too early, ``recoverable`` says whether its top was found.
+    """
+
+    error: Literal[
+        "too_many", "too_few", "order", "exposed", "exposed_in_cut", "exposed_in_deck", "wrong_hand", "missing_card",
+        "foreign_card", "defective", "premature", "skipped", "deck_removed", "touched", "false_opening", "wrong_discard", "absent",
+    ]  # fmt: skip
+    who: str | None = None
+    index: int | None = None
+    count: int = 1
+    seen: bool = False
+    recoverable: bool = False
+    fault: Literal["croupier", "player"] = "croupier"
+
+
+class DeckCheck(Command, frozen=True, tag="deck.check"):
+    """A person counted a deck (``cards``) and looked whether it is whole (``right``)."""
+
+    cards: int
+    right: bool = True
+
+
+class DiceSet(Command, frozen=True, tag="dice.set"):
+    """The dice of the session, by serial number. ``side``: of a die, in tenths of a millimetre."""
+
+    serials: tuple[str, ...]
+    side: int | None = None
+    same_colour: bool | None = None
+
+
+class DiceChoose(Command, frozen=True, tag="dice.choose"):
+    """The two dice that are played with from now; the others go to the reserve."""
+
+    serials: tuple[str, ...]
+
+
+class DieReport(Command, frozen=True, tag="die.report"):
+    """A die left the table, or a die that had left it was found."""
+
+    serial: str | None = None
+    found: bool = False
+
+
+class DiceTell(Command, frozen=True, tag="dice.tell"):
+    """What the dice show, where no device reads them or a person stands for it."""
+
+    values: tuple[int, ...]
+
+
+class ShooterSet(Command, frozen=True, tag="shooter.set"):
+    """Who throws the dice: a seat. ``why``: what took them from the one before, where it was not the seven."""
+
+    seat: int
+    why: Literal["refused", "withdrawn"] | None = None
+
+
 class TableFollow(Command, frozen=True, tag="table.follow"):
     """The banker keeps to the table of plays in this round: he asked for it, or a player was given ``advice`` (baccarat)."""
 
@@ -214,32 +361,25 @@ AnyCommand = (
     | HandSurrender
     | CardsTurn
     | CardDecide
+    | CardsDeal
+    | CardsBurn
+    | CardsShow
+    | HandAct
+    | BettingClose
+    | ButtonSet
+    | BetPlace
+    | BetWithdraw
+    | DealError
+    | DeckCheck
+    | DiceSet
+    | DiceChoose
+    | DieReport
+    | DiceTell
+    | ShooterSet
     | TableFollow
     | LimitAnnounce
     | LastRoundsAnnounce
     | AlertAcknowledge
 )
 
-COMMANDS: tuple[type[Command], ...] = (
-    SessionOpen,
-    SessionClose,
-    BetsOpen,
-    BetsClose,
-    RoundVoid,
-    RoundConfirm,
-    ResultCorrect,
-    ShoeStart,
-    ShoeEnd,
-    BoxesSet,
-    HandStand,
-    HandDraw,
-    HandDouble,
-    HandSplit,
-    HandSurrender,
-    CardsTurn,
-    CardDecide,
-    TableFollow,
-    LimitAnnounce,
-    LastRoundsAnnounce,
-    AlertAcknowledge,
-)
+COMMANDS: tuple[type[Command], ...] = get_args(AnyCommand)

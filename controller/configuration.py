@@ -5,16 +5,16 @@ Every mistake is found in one pass and named with its place (line and key); an u
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from controller import places
+from devices import places
+from devices.sections import Notes, read
 
 Slug = Annotated[
     str,
@@ -154,9 +154,10 @@ def load(path: str | Path) -> Configuration:
     """Read a configuration file. Raises :class:`Mistaken` with every mistake in it.
 
     A relative ``path`` of the journal and the recordings is meant from ``$STATE_DIRECTORY`` (systemd sets it), else from the
-    folder of the file; a relative file of the broker always from the folder of the file.
+    folder of the file; a relative file of the broker, or a profile, always from the folder of the file.
     """
-    from controller.soundness import flaws  # here, so that the types alone import no game and no driver
+    from controller.profiles import taken  # here, so that the types alone import no game and no driver
+    from controller.soundness import flaws
 
     file = Path(path)
     try:
@@ -170,67 +171,14 @@ def load(path: str | Path) -> Configuration:
         what, _, where = str(error).rpartition(" (at ")
         raise Mistaken(str(path), (Mistake(where.rstrip(")") if what else "file", what or str(error)),)) from error
     notes: Notes = []
-    configuration = _absolute(read(Configuration, given, (), notes), file.resolve().parent)
+    folder = file.resolve().parent
+    configuration = taken(_absolute(read(Configuration, given, (), notes), folder), folder, notes)
     notes += flaws(configuration)
     if notes:
         found = places.lines(text)
         ordered = sorted({note: places.line(found, note[0]) or 0 for note in notes}.items(), key=lambda item: item[1])
         raise Mistaken(str(path), tuple(Mistake(_place(line, at), what) for (at, what), line in ordered))
     return configuration
-
-
-Notes = list[tuple[places.Path, str]]
-_Kind = TypeVar("_Kind", bound=msgspec.Struct)
-
-
-def read(kind: type[_Kind], given: object, at: places.Path, notes: Notes) -> _Kind:
-    """Make a ``kind`` of what the file gives and note every mistake. A mistaken field takes its default, or is empty."""
-    known = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-    if not isinstance(given, dict):
-        notes.append((at, f"expected a section with the keys {', '.join(known)}, got {given!r}"))
-        given = dict.fromkeys(known)
-        notes = []  # one mistake, not one for each key
-    notes += [((*at, key), _unknown(key, list(known))) for key in given if key not in known]
-    notes += [(at, f"the key `{key}` is missing") for key, field in known.items() if field.required and key not in given]
-    values = {field.name: _value(field, given, (*at, key), notes) for key, field in known.items()}
-    try:
-        return kind(**values)
-    except ValueError as error:  # values that do not go together
-        notes.append((at, str(error)))
-        return kind(**{field.name: _value(field, {}, (*at, key), []) for key, field in known.items()})
-
-
-def _value(field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.Path, notes: Notes) -> Any:
-    value = given.get(field.encode_name, msgspec.UNSET)
-    kind, part = field.type, next(iter(get_args(field.type)), None)
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return read(kind, {} if value is msgspec.UNSET else value, at, notes if value is not msgspec.UNSET else [])
-    if get_origin(kind) is tuple and isinstance(part, type) and issubclass(part, msgspec.Struct) and isinstance(value, list):
-        return tuple(read(part, item, (*at, index), notes) for index, item in enumerate(value))
-    if value is not msgspec.UNSET:
-        try:
-            return msgspec.convert(value, kind)
-        except msgspec.ValidationError as error:
-            notes.append((at, _expected(kind, value, str(error))))
-    if field.default is not msgspec.NODEFAULT:
-        return field.default
-    if field.default_factory is not msgspec.NODEFAULT:
-        return field.default_factory()
-    return () if get_origin(kind) is tuple else ""
-
-
-def _unknown(key: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
-    return "unknown key" + (f"; is `{near[0]}` meant?" if near else f"; there are: {', '.join(known) or 'none'}")
-
-
-def _expected(kind: Any, value: Any, error: str) -> str:
-    meant = next((part for part in (kind, *get_args(kind)) if get_origin(part) is Annotated), None)
-    if meant is not None and (description := meant.__metadata__[0].description):
-        return f"expected {description}, got {value!r}"
-    if get_origin(kind) is Literal:
-        return f"expected one of {', '.join(map(str, get_args(kind)))}, got {value!r}"
-    return f"{error[0].lower()}{error[1:]}"
 
 
 def _place(line: int, at: places.Path) -> str:

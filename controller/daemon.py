@@ -226,7 +226,8 @@ class Daemon:
                 if self._publisher is not None:
                     self._publisher.wake()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stirred.wait(), max(0.0, due - time.monotonic()))
+                async with asyncio.timeout(max(0.0, due - time.monotonic())):
+                    await self._stirred.wait()
 
     async def _live(self, physician: Physician) -> None:
         """Tell the watchdog that we live, as long as everything makes progress."""

@@ -7,47 +7,43 @@ default value is left out; fields that every event of a kind must show, even as 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from controller.commands import Role, VoidReason
+from controller.event import Announcement as Announcement
+from controller.event import Event as Event
+from controller.event import Frame as Frame
+from controller.event import Settled as Settled
+from controller.events_cards import AwardQualified as AwardQualified
+from controller.events_cards import BetPlaced as BetPlaced
+from controller.events_cards import BettingClosed as BettingClosed
+from controller.events_cards import BettingOpened as BettingOpened
+from controller.events_cards import ButtonMoved as ButtonMoved
+from controller.events_cards import CardDealt as CardDealt
+from controller.events_cards import CardExpected as CardExpected
+from controller.events_cards import CardRemoved as CardRemoved
+from controller.events_cards import CardsBurned as CardsBurned
+from controller.events_cards import CardTurned as CardTurned
+from controller.events_cards import DeckChecked as DeckChecked
+from controller.events_cards import Hand as Hand
+from controller.events_cards import HandDecided as HandDecided
+from controller.events_cards import Insurance as Insurance
+from controller.events_cards import ShoeCut as ShoeCut
+from controller.events_cards import ShoeEnded as ShoeEnded
+from controller.events_cards import ShoeStarted as ShoeStarted
+from controller.events_dice import DiceChosen as DiceChosen
+from controller.events_dice import DiceRegistered as DiceRegistered
+from controller.events_dice import DiceThrown as DiceThrown
+from controller.events_dice import DieLost as DieLost
+from controller.events_dice import PointSet as PointSet
+from controller.events_dice import ShooterChanged as ShooterChanged
 from devices.readings import Number
 
 Colour = Literal["red", "black"]
 Parity = Literal["even", "odd"]
 Half = Literal["falta", "pasa"]
-Announcement = dict[str, str]
-"""What is called at the table, in the decree's own words, by language: ``{"es": "no va más"}``."""
-
-
-class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One piece of evidence: the frame as received, and when."""
-
-    at: float
-    frame: str
-    device: str = ""
-
-
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    """The envelope. ``seq`` is contiguous per table and ``boot``; ``time`` is UTC, ISO 8601 with microseconds;
-    ``mono_ns`` is the host's monotonic clock. ``session`` counts the table's sessions, ``round`` the rounds of a
-    session, both from 1; ``historical`` marks an answer to a recall or a delivery after an outage.
-    """
-
-    site: str = ""
-    table: str = ""
-    game: str = ""
-    decree: str = ""
-    boot: str = ""
-    seq: int = 0
-    time: str = ""
-    mono_ns: int = 0
-    simulated: bool = False
-    historical: bool = False
-    session: int = 0
-    round: int = 0
 
 
 class SessionOpened(Event, frozen=True, tag="session.opened"):
@@ -89,14 +85,11 @@ class BetsClosed(Event, frozen=True, tag="bets.closed"):
     announcement: Announcement | None = None
 
 
-class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One hand, or row, as it lay at the end of a round. ``kind``: what it makes (``natural``, ``blackjack``, ``bust`` ...)."""
+class BetsLastCall(Event, frozen=True, tag="bets.last_call"):
+    """Are the bets made? Boule or the wheel of fortune is about to come to rest, and bets close next."""
 
-    who: str
-    cards: tuple[str, ...]
-    points: int
-    kind: str | None = None
-    outcome: Literal["win", "lose", "tie"] | None = None
+    spin: int | None = None
+    announcement: Announcement | None = None
 
 
 class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
@@ -104,6 +97,9 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
 
     Roulette, always: where the ball lies definitively. Zero has no colour, parity, half, dozen or column: they are null.
     ``zeros`` counts consecutive zeros up to this one; ``last_of_session``: settlement of zero differs then.
+    Boule, as roulette, without dozens and columns. Wheel of fortune, always: ``number``, the symbol; ``cell``, its place, null
+    where nobody told it; ``bets``, what each bet does and pays.
+    Craps, always: the ``dice``, their ``total``, the ``point`` that the throw was played against, null at a come-out, and ``bets``.
     Card games, always: the ``hands`` with their cards; ``winner``, null for none (a tie, or each box for itself); ``marks``,
     what else wins or loses bets (``natural``, ``pair_player``, ``tie``, ``colour``, ``inverse``, ``refait`` ...).
 
@@ -119,6 +115,11 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     column: int | UnsetType | None = UNSET
     zeros: int | UnsetType = UNSET
     last_of_session: bool | UnsetType = UNSET
+    cell: int | UnsetType | None = UNSET
+    dice: tuple[int, ...] | UnsetType = UNSET
+    total: int | UnsetType = UNSET
+    point: int | UnsetType | None = UNSET
+    bets: tuple[Settled, ...] | UnsetType = UNSET
     hands: tuple[Hand, ...] | UnsetType = UNSET
     winner: str | UnsetType | None = UNSET
     marks: tuple[str, ...] | UnsetType = UNSET
@@ -141,13 +142,14 @@ class RoundVoid(Event, frozen=True, tag="round.void"):
 
 
 class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
-    """The result of a round is not known for certain. ``candidate`` was seen afterwards, and is no result until a
-    person confirms it.
+    """The result of a round is not known for certain. ``candidate`` (of dice: ``dice``) was seen afterwards, and is no
+    result until a person confirms it.
     """
 
     why: Literal["silence", "witnesses_disagree", "number_unknown", "before_no_more_bets", "no_launch", "restart", "undecided"]
     candidate: Number | None
     spin: int | None = None
+    dice: tuple[int, ...] | None = None
     frames: tuple[Frame, ...] = ()
 
 
@@ -166,6 +168,12 @@ class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
     dozen: int | UnsetType | None = UNSET
     column: int | UnsetType | None = UNSET
     winner: str | UnsetType | None = UNSET
+    hands: tuple[Hand, ...] | UnsetType = UNSET
+    marks: tuple[str, ...] | UnsetType = UNSET
+    dice: tuple[int, ...] | UnsetType = UNSET
+    total: int | UnsetType = UNSET
+    point: int | UnsetType | None = UNSET
+    bets: tuple[Settled, ...] | UnsetType = UNSET
     by: str
     role: Role
 
@@ -185,101 +193,6 @@ class LimitChanged(Event, frozen=True, tag="limit.changed"):
     minimum: int
     was: int | None = None
     currency: str | None = None
-
-
-class ShoeStarted(Event, frozen=True, tag="shoe.started"):
-    """A talla begins: shoe ``shoe`` of ``model`` with ``cards`` cards of ``decks`` decks, ``cut`` of them behind the cut card."""
-
-    shoe: str
-    model: str | None
-    decks: int
-    cards: int
-    cut: int
-    by: str
-    role: Role
-    announcement: Announcement | None = None
-
-
-class ShoeCut(Event, frozen=True, tag="shoe.cut"):
-    """The cut card has come: ``drawn`` cards came before it, ``left`` are behind it by the count; null without a count.
-
-    ``rounds_left``: how many rounds may still be played, the one in hand among them.
-    """
-
-    drawn: int
-    left: int | None
-    rounds_left: int
-    announcement: Announcement | None = None
-
-
-class ShoeEnded(Event, frozen=True, tag="shoe.ended"):
-    """The talla is over. ``missing`` and ``extra``: what the cards seen say against the composition, as far as all were read."""
-
-    why: Literal["cut", "person", "reset"]
-    drawn: int
-    unread: int
-    left: int | None = None
-    missing: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
-
-
-class CardsBurned(Event, frozen=True, tag="cards.burned"):
-    """``count`` cards were burned, unseen. ``shown``: the card that was shown and said how many, where the decree has one."""
-
-    count: int
-    shown: str | None = None
-
-
-class CardExpected(Event, frozen=True, tag="card.expected"):
-    """Where the next card belongs; null: none may come now."""
-
-    to: str | None
-
-
-class CardDealt(Event, frozen=True, tag="card.dealt"):
-    """A card went to a hand as its ``index``-th. ``card`` is null while it lies face down.
-
-    ``was``: it lay with that hand before, where it did not belong.
-    """
-
-    to: str
-    index: int
-    card: str | None
-    was: str | None = None
-
-
-class CardTurned(Event, frozen=True, tag="card.turned"):
-    """A card that lay face down is turned."""
-
-    to: str
-    index: int
-    card: str
-
-
-class CardRemoved(Event, frozen=True, tag="card.removed"):
-    """A card leaves the game. ``card`` is null where nobody at the table has seen it. ``to``: the hand that it lay with."""
-
-    why: str
-    card: str | None
-    to: str | None = None
-    law: str | None = None
-    article: str | None = None
-
-
-class HandDecided(Event, frozen=True, tag="hand.decided"):
-    """What a hand does, by its holder's word or because the rules leave no choice (``by`` is absent then)."""
-
-    who: str
-    decision: Literal["draw", "stand", "double", "split", "surrender", "natural", "bust"]
-    by: str | None = None
-    announcement: Announcement | None = None
-
-
-class Insurance(Event, frozen=True, tag="insurance"):
-    """Insurance is offered, or closed."""
-
-    offered: bool
-    announcement: Announcement | None = None
 
 
 class Irregularity(Event, frozen=True, tag="irregularity"):
@@ -341,6 +254,7 @@ AnyEvent = (
     SessionOpened
     | SessionClosed
     | RoundOpened
+    | BetsLastCall
     | BetsClosed
     | RoundResult
     | RoundVoid
@@ -358,6 +272,18 @@ AnyEvent = (
     | CardRemoved
     | HandDecided
     | Insurance
+    | ButtonMoved
+    | BettingOpened
+    | BettingClosed
+    | BetPlaced
+    | AwardQualified
+    | DeckChecked
+    | DiceRegistered
+    | DiceChosen
+    | DieLost
+    | DiceThrown
+    | ShooterChanged
+    | PointSet
     | Irregularity
     | AlertRaised
     | AlertAcknowledged
@@ -366,31 +292,4 @@ AnyEvent = (
     | DataLate
 )
 
-EVENTS: tuple[type[Event], ...] = (
-    SessionOpened,
-    SessionClosed,
-    RoundOpened,
-    BetsClosed,
-    RoundResult,
-    RoundVoid,
-    RoundUnresolved,
-    ResultCorrected,
-    LastRounds,
-    LimitChanged,
-    ShoeStarted,
-    ShoeCut,
-    ShoeEnded,
-    CardsBurned,
-    CardExpected,
-    CardDealt,
-    CardTurned,
-    CardRemoved,
-    HandDecided,
-    Insurance,
-    Irregularity,
-    AlertRaised,
-    AlertAcknowledged,
-    AlertCleared,
-    DeviceState,
-    DataLate,
-)
+EVENTS: tuple[type[Event], ...] = get_args(AnyEvent)

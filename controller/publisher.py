@@ -101,7 +101,8 @@ class Publisher:
             self.standing.connected = False
             pause = next_pause(pause, lasted, in_vain=in_vain)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._end.wait(), pause * random.uniform(0.5, 1.0))  # noqa: S311 - a jitter
+                async with asyncio.timeout(pause * random.uniform(0.5, 1.0)):  # noqa: S311 - a jitter
+                    await self._end.wait()
 
     @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
@@ -211,7 +212,8 @@ class Publisher:
                 await self._deliver(connection, [self._desk.status(online=False)])
                 return
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), UNREADABLE if unreadable else None)
+                async with asyncio.timeout(UNREADABLE if unreadable else None):
+                    await self._wake.wait()
 
     def _events(self) -> list[Entry]:
         """The next events. Where there are none, the inputs up to here need not be looked through again."""

@@ -11,11 +11,13 @@ from urllib.parse import urlsplit
 
 from controller.broker import NotLoopback, loopback
 from controller.confidential import public_key
-from controller.configuration import BROKER_FILES, Broker, Configuration, Device, Notes, Table, read
+from controller.configuration import BROKER_FILES, Broker, Configuration, Device, Table
 from controller.games.games import make_game, settings_of
-from controller.places import Path
-from devices.drivers import driver
+from devices.drivers import DRIVERS, driver
 from devices.links import check_link
+from devices.places import Path
+from devices.profiles import profile
+from devices.sections import Notes, read
 
 Flaws = Iterator[tuple[Path, str]]
 
@@ -37,6 +39,7 @@ def flaws(configuration: Configuration) -> Notes:
         *_once([(("table", t, "id"), table.id) for t, table in tables], "another table has the id"),
         *(flaw for t, table in tables for flaw in _table(("table", t), table)),
         *(flaw for at, device in devices for flaw in _device(at, device)),
+        *(flaw for t, table in tables for flaw in _served(("table", t), table)),
         *_once([((*at, "link"), _line(device.link)) for at, device in devices], "another device is on"),
     ]
 
@@ -135,14 +138,32 @@ def _device(at: Path, device: Device) -> Flaws:
     except KeyError as error:
         yield (*at, "driver"), _words(error)
         return
+    notes: Notes = []
+    options = read(known.options, device.options, (*at, "options"), notes)
+    if known.described is not None:
+        if not device.options.get("text"):
+            return  # it could not be read, which is told already
+        try:
+            known = known.described(options)
+        except profile.Mistaken as mistaken:
+            for mistake in mistaken.mistakes:
+                yield (*at, "options", "file"), mistake.of(device.options["file"])
+            return
     scheme = device.link.partition("://")[0]
     if scheme != "replay" and (scheme == "usb") != (known.scheme == "usb"):
-        yield (*at, "link"), f"the driver {device.driver} reads a {known.scheme}:// device"
-    notes: Notes = []
-    read(known.options, device.options, (*at, "options"), notes)
+        yield (*at, "link"), f"the driver {known.name} reads a {known.scheme}:// device"
     yield from notes
     if device.commands and not known.commands:
-        yield (*at, "commands"), f"the driver {device.driver} has no commands to send"
+        yield (*at, "commands"), f"the driver {known.name} has no commands to send"
+
+
+def _served(at: Path, table: Table) -> Flaws:
+    """Whether each device is one for the table's game: of a wheel for another it could make nothing."""
+    for d, device in enumerate(table.device):
+        games = driver(device.driver).games if device.driver in DRIVERS else ()
+        if table.game and games and table.game not in games:
+            what = f"the driver {device.driver} is for {' and '.join(games)}; this table plays {table.game}"
+            yield (*at, "device", d, "driver"), what
 
 
 def _once(values: list[tuple[Path, str]], what: str) -> Flaws:

@@ -20,7 +20,7 @@ from controller.journal import Journal
 from controller.journal_schema import JournalFull, JournalUnusable, Kind, Record
 from controller.notation import read_event, write
 from controller.orders import Recall
-from controller.table import Table
+from controller.table import OUTAGE, Table
 from controller.times import utc
 from controller.wire import Wire
 from devices.calls import AnyCall
@@ -131,7 +131,8 @@ class Station:
         if stored is None:
             raise Rejected("the journal cannot take more; see the alert")
         try:
-            await asyncio.wait_for(asyncio.shield(stored), PATIENCE)
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.shield(stored)
         except TimeoutError:
             raise Rejected("taken, but not stored yet: the journal cannot be written; it holds when the alert is cleared") from None
         except JournalUnusable as error:
@@ -199,7 +200,7 @@ class Station:
             self.table = self._make()
             self.retained = self.table.retained()
             self._note_state("lost", remembered(self._journal, self.table.id, self._keeper))
-            self.take(self.table.gap(self.clock(), "the journal could not be written"))
+            self.take(self.table.gap(self.clock(), OUTAGE))
         else:
             self.retained = self.table.retained()
         self._changed()

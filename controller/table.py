@@ -47,6 +47,12 @@ ANEW = "table-anew"
 RESTART = "restart"
 """Why every device counts as lost when a table is taken up again; it raises no alert of its own."""
 
+OUTAGE = "the journal could not be written"
+"""Why every device counts as lost when a table has missed what could not be stored."""
+
+CORRECTABLE = 20
+"""Results of which a correction can say the event that it replaces: the latest that were told."""
+
 UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused)
 """Readings whose frame may show part of a card that no game has seen."""
 
@@ -66,6 +72,7 @@ class _Saved(msgspec.Struct, frozen=True, kw_only=True):
     devices: dict[str, Standing]
     alerts: dict[str, Alert | None]
     result: RoundResult | ResultCorrected | None
+    holds: dict[int, tuple[str, int]] = {}
 
 
 class Table:
@@ -101,6 +108,8 @@ class Table:
         self._devices: dict[str, Standing] = {}
         self._alerts: dict[str, Alert | None] = {}
         self._result: RoundResult | ResultCorrected | None = None
+        self._holds: dict[int, tuple[str, int]] = {}
+        """By round of the session: ``boot`` and ``seq`` of the event that holds its result."""
         self._fault: str | None = None
         self._due: list[AnyEvent] = []
         if saved is not None:
@@ -208,6 +217,7 @@ class Table:
                 devices=self._devices,
                 alerts=self._alerts,
                 result=self._result,
+                holds=self._holds,
             )
         )
 
@@ -223,6 +233,7 @@ class Table:
             raise ValueError(was)
         self._state = msgspec.json.decode(saved.state, type=self._game.state_type)
         self._time, self._open, self._alerts, self._result = saved.time, saved.open, saved.alerts, saved.result
+        self._holds = saved.holds
         self.seq = saved.seq if saved.boot == self.boot else 0
         known = self._about.devices or saved.devices
         self._devices = {device: standing for device, standing in saved.devices.items() if device in known}
@@ -303,6 +314,13 @@ class Table:
             mono_ns=mono_ns,
             simulated=self.simulated,
         )
+        if isinstance(event, ResultCorrected):
+            boot, seq = self._holds.get(event.round, (None, None))
+            event = replace(event, replaces=seq, replaces_boot=boot)
+        if isinstance(event, SessionOpened):
+            self._holds = {}
+        if isinstance(event, RoundResult | ResultCorrected):
+            self._hold(event)
         match event:
             case SessionOpened() | SessionClosed():
                 self._open = isinstance(event, SessionOpened)
@@ -326,6 +344,11 @@ class Table:
             case AlertCleared():
                 self._alerts[event.alert] = None
         return event
+
+    def _hold(self, event: RoundResult | ResultCorrected) -> None:
+        """Remember where the result of a round is told."""
+        others = [(number, held) for number, held in self._holds.items() if number != event.round]
+        self._holds = dict([*others, (event.round, (self.boot, self.seq))][-CORRECTABLE:])
 
     def _is_latest(self, event: RoundResult) -> bool:
         """A round that was confirmed late does not take the place of a later one."""

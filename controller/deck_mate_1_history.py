@@ -1,0 +1,149 @@
+"""The history that a Deck Mate 1 sends when somebody calls for it in the service menu ("Download to PC"): text in, events out.
+
+A head (serial number, time and date of the report, offsets of gripper and platform), then events, each its name and ``Time:``,
+``Date:``, ``P:``, ``G:`` and ``Cyc:``, then counters. How the fields are parted nobody says, so any white space will do. The
+machine's clock is often wrong: the order of events is that of their cycles, and where the clock went back is told.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+import msgspec
+
+EVENTS = ("Powered Up", "Auto Setup", "Extra Card", "Missing Card", "Jam Recovery", "Door Opened")
+"""The events that are known, in the singular; another is kept under its own name."""
+
+_EVENT = re.compile(
+    r"(?P<name>[A-Za-z][A-Za-z ]{2,40}?)\s+Time:\s*(?P<time>\S+)\s+Date:\s*(?P<date>\S+)"
+    r"\s+P:\s*(?P<platform>-?\d+)\s+G:\s*(?P<gripper>-?\d+)\s+Cyc:\s*(?P<cycle>\d+)"
+)
+_HEAD = re.compile(
+    r"^\s*(?P<name>serial[^:\n]*|(?:report\s+)?time|(?:report\s+)?date|[^:\n]*(?:gripper|platform)[^:\n]*)\s*[:=]\s*(?P<value>[^\n]+?)\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_COUNTER = re.compile(r"^\s*(?P<name>[A-Za-z][A-Za-z \-/]{2,40}?)\s*[:=]\s*(?P<count>\d+)\s*$", re.MULTILINE)
+_TIME = "%m-%d-%y %H:%M:%S"
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
+    """One event. ``said``: when, by the machine's clock, or null where that is no time. ``true``: the same by a right clock,
+    null where nobody has told how far the machine's is off. ``doubtful``: the clock went back after it, so it was off by something
+    else then.
+    """
+
+    line: int
+    name: str
+    known: bool
+    cycle: int
+    platform: int
+    gripper: int
+    said: str | None
+    true: str | None = None
+    doubtful: bool = False
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True, tag="head"):
+    """What stands before the events. ``reported``: when the report was made, by the machine's clock. ``off``: seconds by which
+    that clock is behind a right one, null where nobody has told.
+    """
+
+    serial: str | None
+    reported: str | None
+    off: float | None
+    offsets: dict[str, str]
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True, tag="totals"):
+    """The counters at the end, by the name that the machine gives them."""
+
+    counters: dict[str, int]
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """A history. ``events`` in the order of their cycles; ``problems``: line and what is wrong with it."""
+
+    head: Head
+    events: tuple[Event, ...]
+    totals: Totals
+    problems: tuple[tuple[int, str], ...]
+
+
+def read_history(text: str, made: datetime | None = None) -> History:
+    """Read a history. ``made``: the right time at which the report was made, if somebody noted it; it sets the clock right.
+
+    Raises ``ValueError`` where there is neither a head nor an event: then it is no such history.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    found = list(_EVENT.finditer(text))
+    first, last = (found[0].start(), found[-1].end()) if found else (len(text), 0)
+    heads = {match["name"].strip().lower(): match["value"] for match in _HEAD.finditer(text[:first])}
+    if not heads and not found:
+        raise ValueError("no history of a Deck Mate 1: neither a serial number nor an event is in it")
+    reported = _stamp(_of(heads, "time"), _of(heads, "date"))
+    off = made.replace(tzinfo=None) - reported if made is not None and reported is not None else None
+    problems = [] if made is None or reported is not None else [(1, "the report has no time: the clock cannot be set right by it")]
+    rows = sorted(((match, text.count("\n", 0, match.start("name")) + 1) for match in found), key=lambda row: int(row[0]["cycle"]))
+    events: list[Event] = []
+    next_said, doubtful = reported, False
+    for match, line in reversed(rows):  # from the report back: until the clock was set, it is off by the same
+        said = _stamp(match["time"], match["date"])
+        if said is None:
+            problems.append((line, f"{match['date']} {match['time']} is no time"))
+        doubtful = doubtful or (said is not None and next_said is not None and said > next_said)
+        next_said = said or next_said
+        events.insert(0, _event(match, line, said, off, doubtful))
+    problems += _strange(text, found)
+    return History(
+        head=Head(
+            serial=_of(heads, "serial"),
+            reported=reported.isoformat() if reported else None,
+            off=off.total_seconds() if off is not None else None,
+            offsets={name: value for name, value in heads.items() if "gripper" in name or "platform" in name},
+        ),
+        events=tuple(events),
+        totals=Totals(
+            counters={match["name"].strip(): int(match["count"]) for match in _COUNTER.finditer(text[last:])} if found else {}
+        ),
+        problems=tuple(sorted(problems)),
+    )
+
+
+def _event(match: re.Match[str], line: int, said: datetime | None, off: timedelta | None, doubtful: bool) -> Event:
+    name = " ".join(match["name"].split())
+    singular = next((known for known in EVENTS if name.lower().rstrip("s") == known.lower().rstrip("s")), None)
+    return Event(
+        line=line,
+        name=singular or name,
+        known=singular is not None,
+        cycle=int(match["cycle"]),
+        platform=int(match["platform"]),
+        gripper=int(match["gripper"]),
+        said=said.isoformat() if said else None,
+        true=(said + off).isoformat() if said is not None and off is not None and not doubtful else None,
+        doubtful=doubtful,
+    )
+
+
+def _of(heads: dict[str, str], word: str) -> str | None:
+    return next((value for name, value in heads.items() if word in name), None)
+
+
+def _stamp(time: str | None, date: str | None) -> datetime | None:
+    try:
+        return datetime.strptime(f"{date} {time}", _TIME)  # noqa: DTZ007 - the machine knows no time zone
+    except ValueError:
+        return None
+
+
+def _strange(text: str, found: list[re.Match[str]]) -> list[tuple[int, str]]:
+    """Lines among the events that are part of none: something was lost there."""
+    strange, end = [], found[0].end() if found else len(text)
+    for match in found[1:]:
+        between = text[end : match.start()].strip()
+        if between:
+            line = text.count("\n", 0, text.index(between[0], end)) + 1
+            strange.append((line, f"{between.splitlines()[0][:60]!r} belongs to no event"))
+        end = match.end()
+    return strange
