@@ -25,7 +25,7 @@ test: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadscope $(ARGS)
 
 chaos: .venv/installed-dev
 	@tests/debian-packages

@@ -17,6 +17,7 @@ SUBCOMMANDS = (
     "check",
     "devices",
     "decode",
+    "profile",
     "play",
     "replay",
     "verify",
@@ -26,10 +27,15 @@ SUBCOMMANDS = (
     "simulate",
     "rules",
     "games",
+    "hand",
+    "import",
     "schemas",
     "keygen",
     "unseal",
 )
+
+MODULES = {"import": "import_history"}
+"""The modules of subcommands whose own name is a word of the language."""
 
 
 class Failed(Exception):
@@ -46,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"novamas {version('novamas')}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in SUBCOMMANDS if chosen not in SUBCOMMANDS else (chosen,):
-        module = import_module(f"controller.cli.{name}")
+        module = import_module(f"controller.cli.{MODULES.get(name, name)}")
         subparser = subparsers.add_parser(name, help=module.HELP, description=module.HELP)
         module.arguments(subparser)
         subparser.set_defaults(run=module.run)

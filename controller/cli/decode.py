@@ -12,12 +12,14 @@ from typing import Any
 import msgspec
 
 from controller.cli import Failed
-from controller.configuration import Notes, read
-from controller.places import spell
-from devices.codec import Codec
+from controller.profiles import text_of
+from devices.codec import Codec, Driver
 from devices.drivers import driver
+from devices.places import spell
+from devices.profiles import profile
 from devices.readings import AnyReading, escape
 from devices.recording import Chunk, Recording, RecordingError, read_recording
+from devices.sections import Notes, read
 from devices.watch import CodecDefect, Watch
 
 HELP = "print the readings of a recording as JSON lines"
@@ -25,7 +27,7 @@ HELP = "print the readings of a recording as JSON lines"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """DRIVER RECORDING."""
-    parser.add_argument("driver", metavar="DRIVER", help="a name that `novamas devices` lists")
+    parser.add_argument("driver", metavar="DRIVER", help="a name that `novamas devices` lists, or profile:FILE")
     parser.add_argument("recording", type=Path, metavar="RECORDING")
     parser.add_argument("--device", default="device", help="the name to put in the readings (default: device)")
     parser.add_argument(
@@ -39,21 +41,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Readings to stdout, what had to be skipped to stderr."""
     codec = make_codec(arguments.driver, arguments.device, arguments.option)
-    try:
-        recording = read_recording(arguments.recording)
-    except RecordingError as error:
-        raise Failed(str(error)) from error
-    for problem in recording.problems:
-        print(f"{arguments.recording}:{problem.line}: {problem.what}", file=sys.stderr)
-    if not recording.chunks:
-        raise Failed(f"{arguments.recording}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
+    recording = skipped(arguments.recording)
     encoder = msgspec.json.Encoder()
     try:
-        for reading in decode(Watch(codec, arguments.device, arguments.stale_after), _shown(recording)):
+        for reading in decode(Watch(codec, arguments.device, arguments.stale_after), shown(recording)):
             print(encoder.encode(reading).decode())
     except CodecDefect as defect:
         raise Failed(f"a defect of the driver {arguments.driver}, please report it: {defect}, at {escape(defect.data)}") from defect
     return 0
+
+
+def skipped(path: Path) -> Recording:
+    """A recording; its lines that are none are told on stderr. Raises ``Failed``."""
+    try:
+        recording = read_recording(path)
+    except RecordingError as error:
+        raise Failed(str(error)) from error
+    for problem in recording.problems:
+        print(f"{path}:{problem.line}: {problem.what}", file=sys.stderr)
+    if not recording.chunks:
+        raise Failed(f"{path}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
+    return recording
 
 
 def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
@@ -69,15 +77,30 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
 
 def make_codec(name: str, device: str, options: list[str]) -> Codec:
     """A fresh codec with options given as KEY=VALUE, the value as in TOML, or a plain text. Raises ``Failed``."""
-    try:
-        known = driver(name)
-    except KeyError as error:
-        raise Failed(error.args[0]) from error
+    known = named(name)
     notes: Notes = []
     made = read(known.options, dict(pair(option) for option in options), (), notes)
     if notes:
         raise Failed("; ".join(f"option {spell(at)}: {what}" for at, what in notes))
     return known.make(device, made)
+
+
+def named(name: str) -> Driver:
+    """The driver of that name, or the one that the profile of ``profile:FILE`` describes. Raises ``Failed``."""
+    word, _, file = name.partition(":")
+    try:
+        known = driver(word)
+        if known.described is None:
+            return driver(name)
+        if not file:
+            raise Failed(f"{word} needs a file: {word}:FILE")
+        return known.described(msgspec.convert({"file": file, "text": text_of(Path(file))}, known.options))
+    except KeyError as error:
+        raise Failed(error.args[0]) from error
+    except profile.Mistaken as mistaken:
+        raise Failed("\n".join(["mistaken profile", *(mistake.of(file) for mistake in mistaken.mistakes)])) from mistaken
+    except ValueError as error:
+        raise Failed(str(error)) from error
 
 
 def pair(text: str) -> tuple[str, Any]:
@@ -91,7 +114,7 @@ def pair(text: str) -> tuple[str, Any]:
         return key, value
 
 
-def _shown(recording: Recording) -> Iterable[Chunk]:
+def shown(recording: Recording) -> Iterable[Chunk]:
     """The chunks, with progress on the terminal when the readings go elsewhere."""
     if sys.stdout.isatty() or not sys.stderr.isatty():
         return recording

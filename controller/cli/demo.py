@@ -1,5 +1,5 @@
-"""``novamas demo``: a whole floor on one machine: a simulated wheel and a simulated shoe, the daemon with its embedded broker,
-a display.
+"""``novamas demo``: a floor on one machine: simulated devices, the daemon with its embedded broker, a display, and who sits at the
+tables.
 
 Each is a program of its own, as on a real floor; they know each other by a serial port and by MQTT alone.
 """
@@ -16,60 +16,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import msgspec
-
 from controller.cli import Failed
 from controller.cli.demo_floor import Floor
 from controller.cli.demo_head import Head
-from controller.rulebook import rulebook
+from controller.cli.demo_places import Place, places
 
 HELP = "see it work: a simulated wheel and a simulated shoe, the daemon and a display, until Ctrl-C"
 
 SITE = "demo"
-
-
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """One table of the demo and its one device. ``simulator``: what the simulated device is told; ``faults``: in the model's
-    seconds; ``more``: the rest of the device's and the table's configuration.
-    """
-
-    table: str
-    game: str
-    device: str
-    driver: str
-    baud: int
-    simulator: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-    more: str = ""
-
-
-ROULETTE = Place(
-    table="ruleta-1",
-    game="roulette-french",
-    device="wheel",
-    driver="cammegh-ss2",
-    baud=9600,
-    simulator=(
-        "--mode",
-        "2181",
-    ),  # plays by itself, reverses the rotor, and bets stay open while it waits for its share of the hour
-    faults=("100:ball_with_rotor", "340:rotor_not_reversed"),  # null spins in the second and in the sixth round
-    more="stale_after = 10.0 # the wheel is mute for four seconds when its power comes on",
-)
-PUNTO = Place(
-    table="punto-1",
-    game="punto-banca",
-    device="shoe",
-    driver="angel-eye",
-    baud=4800,
-    simulator=("--games-per-hour", "120"),
-    faults=("95:overdraw",),  # behind the fourth coup
-    more="""
-[table.settings] # nobody presses a key: the first card opens a round, and with the fourth they are turned
-rounds = "shoe"
-turn = "when_complete"
-""".strip(),
-)
 
 _CONFIGURATION = """\
 [site]
@@ -90,17 +44,17 @@ level = "warning"
 """
 _TABLE = """
 [[table]]
-id = "{table}"
-game = "{game}"
+id = "{place.table}"
+game = "{place.game}"
 decree = {decree}
 simulated = true
 speed = {speed}
 
 [[table.device]]
-id = "{device}"
-driver = "{driver}"
+id = "{place.device}"
+driver = "{place.driver}"
 link = {link}
-{more}
+{place.more}
 """
 
 
@@ -112,11 +66,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         help="run so many times faster than real devices; then this machine's own delays show as late data",
     )
-    parser.add_argument("--rounds", type=_count, help="end after so many results at the roulette table")
-    parser.add_argument("--seed", type=int, default=1, help="of wheel and shoe; the same seed gives the same numbers and cards")
-    parser.add_argument("--decree", default="ARA02", help="under which the tables play; 'novamas games' tells which there are")
+    parser.add_argument(
+        "--floor", action="store_true", help="all tables that are simulated: wheels, dice, cards out of a shoe, poker"
+    )
+    parser.add_argument("--rounds", type=_count, help="end after so many results at the roulette table, or the first that there is")
+    parser.add_argument("--seed", type=int, default=1, help="of the devices; the same seed gives the same numbers and cards")
+    parser.add_argument(
+        "--decree", help="under which the tables play (ARA02; EUS96 with --floor); 'novamas games' tells which there are"
+    )
     parser.add_argument("--state-dir", type=Path, metavar="DIR", help="keep configuration, journal, recordings and logs here")
-    parser.add_argument("--no-faults", action="store_true", help="no null spins, no card too many")
+    parser.add_argument("--no-faults", action="store_true", help="nothing irregular happens")
     parser.add_argument("--screenshot", metavar="FILE.svg", help="leave the last picture as an SVG")
 
 
@@ -148,29 +107,30 @@ async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
 
 
 async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
-    places, ready, port = _places(arguments.decree), floor.room / "display.ready", _free_port()
+    decree = arguments.decree or ("EUS96" if arguments.floor else "ARA02")
+    tables = places(decree, floor=arguments.floor, speed=arguments.speed, faults=not arguments.no_faults)
+    ready, port = floor.room / "display.ready", _free_port()
     ready.unlink(missing_ok=True)
-    for place in places:
+    for place in tables:
         floor.start(place.device, "simulators", *_simulator(floor.room, place, arguments))
-    configuration = _configuration(floor.room, places, port, arguments)
-    for place in places:
+    configuration = _configuration(floor.room, tables, port, decree, arguments.speed)
+    for place in tables:
         await floor.until(f"the simulated {place.device}", _link(floor.room, place).is_symlink)
     floor.start("daemon", "controller.cli", "run", str(configuration))
     await floor.until("the broker", lambda: _answers(port))
     shown = ["--broker", f"mqtt://127.0.0.1:{port}", "--site", SITE, "--simulated", "--ready", str(ready)]
-    shown += [word for place in places for word in ("--table", place.table)]
+    shown += [word for place in tables for word in ("--table", place.table)]
     shown += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
     shown += ["--screenshot", arguments.screenshot] if arguments.screenshot else []
     display = floor.start("display", "subscribers.display", *shown, own_group=False)
     await floor.until("the display", ready.exists)
-    shoes = [place.table for place in places if place.device == "shoe"]
     on_terminal = os.isatty(1)
-    head = Head(port, SITE, [place.table for place in places], shoes, arguments.speed)
+    head = Head(port, SITE, tables, arguments.seed, arguments.speed)
     try:
         async with asyncio.TaskGroup() as group:
             presiding = group.create_task(head.preside())
             await floor.until("the session", head.opened.is_set)
-            for place in places:
+            for place in tables:
                 floor.tell(place.device, "start")
             # A hang-up is told to the first program of a terminal alone, and "make demo" makes that one make.
             while display.poll() is None and os.isatty(1) == on_terminal:
@@ -178,21 +138,15 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
                 await asyncio.sleep(0.05)
             presiding.cancel()
     except* Failed as failures:
-        raise failures.exceptions[0] from None
+        raise _first(failures) from None
     floor.check()
     return 0
 
 
-def _places(decree: str) -> list[Place]:
-    """Both tables, or the roulette alone where the decree has no other. What is wrong with a decree is the daemon's to say."""
-    try:
-        book = rulebook(decree).punto_banca
-    except KeyError:
-        book = None
-    if book is None:
-        return [ROULETTE]
-    shoe = ("--decks", str(book.shoe.decks), "--cut", str(book.shoe.behind))
-    return [ROULETTE, msgspec.structs.replace(PUNTO, simulator=(*PUNTO.simulator, *shoe))]
+def _first(failures: BaseExceptionGroup[Failed]) -> Failed:
+    """The first of them: a group may hold groups."""
+    first = failures.exceptions[0]
+    return first if isinstance(first, Failed) else _first(first)
 
 
 def _link(room: Path, place: Place) -> Path:
@@ -200,24 +154,19 @@ def _link(room: Path, place: Place) -> Path:
 
 
 def _simulator(room: Path, place: Place, arguments: argparse.Namespace) -> list[str]:
-    words = [place.device, "--protocol", place.driver, "--link", str(_link(room, place)), *place.simulator]
+    words = [place.kind, "--protocol", place.driver, "--link", str(_link(room, place)), *place.simulator]
     words += ["--seed", str(arguments.seed), "--speed", str(arguments.speed), "--wait", "--end-with-stdin"]
-    faults = () if arguments.no_faults else place.faults
-    return [*words, *(f"--fault={fault}" for fault in faults)]
+    return [*words, *(f"--fault={fault}" for fault in place.faults)]
 
 
-def _configuration(room: Path, places: list[Place], port: int, arguments: argparse.Namespace) -> Path:
+def _configuration(room: Path, tables: list[Place], port: int, decree: str, speed: float) -> Path:
     path = room / "demo.toml"
     text = _CONFIGURATION.format(
         site=SITE, port=port, journal=_quoted(str(room / "journal.sqlite3")), recordings=_quoted(str(room / "recordings"))
     )
-    for place in places:
-        text += _TABLE.format(
-            **msgspec.structs.asdict(place),
-            speed=arguments.speed,
-            decree=_quoted(arguments.decree),
-            link=_quoted(f"serial://{_link(room, place)}?baud={place.baud}"),
-        )
+    for place in tables:
+        link = f"serial://{_link(room, place)}?baud={place.baud}"
+        text += _TABLE.format(place=place, decree=_quoted(decree), speed=speed, link=_quoted(link))
     path.write_text(text, encoding="utf-8")
     return path
 

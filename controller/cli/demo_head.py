@@ -1,45 +1,96 @@
-"""The demo's head of the table: opens the sessions, gives out shoes, and decides where a table waits for a person."""
+"""Who sits at the demo's tables: opens the sessions, and says what each table's person has to say, after as long as that takes."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from controller.cli import Failed
 from controller.cli.demo_floor import PATIENCE
+from controller.cli.demo_people import Person, Said, Seen, dice, shoe, wheel
+from controller.cli.demo_places import Place
+from controller.cli.demo_poker import croupier
 from controller.topics import Topics
 
 if TYPE_CHECKING:
     import aiomqtt
 
-Said = tuple[str, dict[str, Any]]
-"""A command's name, and what it says."""
-
-NULL = ("ball_with_rotor", "rotor_not_reversed")
-"""What is irregular at a wheel and makes the round null, where the table asks; at cards it is a misdeal, whatever it is."""
-CARDS = {"card_unsure": "next_round", "silence": "accept"}
-"""What becomes of a card that stops the table between rounds: one too many is kept for the next, a burn that was not seen whole
-is over. Any other is removed.
-"""
-DECISIONS = ("round.void", "card.decide")
-"""What a person thinks about before it is said."""
+PEOPLE: Mapping[str, Person] = {
+    "roulette-french": wheel,
+    "boule": wheel,
+    "fortune-wheel": wheel,
+    "craps": dice,
+    "punto-banca": shoe,
+    "poker-no-draw": croupier,
+    "three-card-poker": croupier,
+}
+"""Who sits at a table of each game."""
+TAKES: Mapping[str, float] = {
+    "shoe.start": 0.0,
+    "cards.deal": 0.5,
+    "bets.close": 0.5,
+    "boxes.set": 1.0,
+    "bet.place": 1.0,
+    "cards.show": 2.0,
+}
+"""Seconds that a word takes, where they are not those of a decision."""
 THINKS = 4.0
-"""For so many seconds."""
+"""Seconds that a person thinks about a decision."""
+AGAIN = 8.0, 2.0
+"""A word that has led to nothing is said again after so many seconds of the model, and of this machine."""
+
+
+class Table:
+    """One table as its person sees it. ``changed``: there is something new to see; ``plays``: it is open, and was once without
+    anything to be said; from then on words take their time.
+    """
+
+    def __init__(self, place: Place, seed: str) -> None:
+        self.place = place
+        self.changed = asyncio.Event()
+        self.plays = False
+        self._shown: dict[str, Any] = {}
+        self._heard: dict[str, dict[str, Any]] = {}
+        self._seed = seed
+
+    def state(self, body: dict[str, Any]) -> None:
+        """The retained state."""
+        self._shown = body["shown"]
+        self.changed.set()
+
+    def event(self, body: dict[str, Any]) -> None:
+        """An event. What follows from it stands in the state that comes next."""
+        self._heard[body["type"]] = body
+
+    def answer(self, body: dict[str, Any]) -> None:
+        """A reply. Raises :class:`Failed` where the table refuses to open."""
+        if not body["ok"] and not self.plays:
+            raise Failed(f"the table {self.place.table} does not open: {body['error']}")
+
+    def word(self) -> Said | None:
+        """What its person has to say now."""
+        if not self.seen:
+            return None
+        seen = Seen(shown=self._shown, heard=self._heard, seed=self._seed, slips=self.place.slips)
+        return PEOPLE[self.place.game](seen)
+
+    @property
+    def seen(self) -> bool:
+        """Whether anything is known of it yet."""
+        return bool(self._shown)
 
 
 class Head:
-    """Presides over ``tables``; at those in ``shoes`` cards are dealt. ``opened`` is set as soon as all of them may play."""
+    """Presides over the tables at ``places``. ``opened`` is set as soon as all of them may play."""
 
-    def __init__(self, port: int, site: str, tables: Collection[str], shoes: Collection[str], speed: float) -> None:
+    def __init__(self, port: int, site: str, places: Sequence[Place], seed: int, speed: float) -> None:
         self._port = port
         self._topics = Topics(site, simulated=True)
-        self._tables, self._shoes = tables, shoes
-        self._seen: set[str] = set()
-        self._playing: set[str] = set()
-        self._shoe = 0
-        self._thinks = THINKS / speed
+        self._tables = [Table(place, f"{seed} {place.table}") for place in places]
+        self._speed = speed
         self.opened = asyncio.Event()
 
     async def preside(self) -> None:
@@ -49,73 +100,61 @@ class Head:
         try:
             async with aiomqtt.Client("127.0.0.1", self._port, protocol=aiomqtt.ProtocolVersion.V311) as client:
                 await self._preside(client)
-        except aiomqtt.MqttError as error:
+        except* aiomqtt.MqttError as errors:
             await asyncio.sleep(PATIENCE)  # whoever looks after the programs finds out more
-            raise Failed(f"the broker is gone: {error}") from None
+            raise Failed(f"the broker is gone: {errors.exceptions[0]}") from None
 
     async def _preside(self, client: aiomqtt.Client) -> None:
-        taking: dict[str, tuple[str, Callable[[str, dict[str, Any]], list[Said]]]] = {}
-        for table in self._tables:
-            taking[self._topics.table(table, "state")] = (table, self._state)
-            taking[self._topics.table(table, "event")] = (table, self._event)
-            taking[self._topics.reply(table, "demo")] = (table, self._answered)
-        await client.subscribe([(topic, 1) for topic in taking])
-        thoughts: set[asyncio.Task[None]] = set()
-        async for message in client.messages:
-            body = json.loads(message.payload if isinstance(message.payload, bytes) else b"{}")
-            table, take = taking.get(message.topic.value, ("", lambda *_: []))
-            if commands := take(table, body):
-                thoughts.add(thought := asyncio.create_task(self._say(client, table, commands)))
-                thought.add_done_callback(thoughts.discard)
+        taking = {}
+        for each in self._tables:
+            table = each.place.table
+            taking[self._topics.table(table, "state")] = each.state
+            taking[self._topics.table(table, "event")] = each.event
+            taking[self._topics.reply(table, "demo")] = each.answer
+        async with asyncio.TaskGroup() as people:
+            for each in self._tables:
+                people.create_task(self._attend(client, each))
+            await client.subscribe([(topic, 1) for topic in taking])
+            async for message in client.messages:
+                if message.payload and (take := taking.get(message.topic.value)):
+                    take(json.loads(bytes(message.payload)))
 
-    async def _say(self, client: aiomqtt.Client, table: str, commands: list[Said]) -> None:
-        """One after the other. A table that plays already waits for a decision as long as a person takes."""
-        for name, more in commands:
-            if name in DECISIONS and table in self._playing:
-                await asyncio.sleep(self._thinks)
-            body = {"by": "demo", "role": "table_head", "client": "demo", "id": name, **more}
-            await client.publish(self._topics.command(table, name), json.dumps(body), qos=1)
+    async def _attend(self, client: aiomqtt.Client, table: Table) -> None:
+        """One word after the other; each is thought about, and said only if it is still the right one then."""
+        now = asyncio.get_running_loop().time
+        said, again = None, 0.0
+        while True:
+            table.changed.clear()
+            word = table.word()
+            if word is None:
+                said = None
+                if table.seen and not table.plays:
+                    self._plays(table)
+                await table.changed.wait()
+            elif word == said and (not table.plays or now() < again):
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(again - now() if table.plays else None):
+                        await table.changed.wait()
+            else:
+                if table.plays:
+                    await asyncio.sleep(TAKES.get(word[0], THINKS) / self._speed)
+                if table.word() == word:
+                    await self._say(client, table.place, word)
+                    said, again = word, now() + max(AGAIN[0] / self._speed, AGAIN[1])
 
-    def _state(self, table: str, state: dict[str, Any]) -> list[Said]:
-        """A closed table is opened. The session of an earlier demo goes on; its round in hand is null, and its shoe is gone."""
-        if table in self._seen:
-            return []
-        self._seen.add(table)
-        shown = state["shown"]
-        if shown["phase"] == "closed":
-            return [("session.open", {})]
-        if table not in self._shoes:
-            self._plays(table)
-            return []
-        left: list[Said] = [("round.void", {"reason": "misdeal", "round": shown["round"]})] if shown["hands"] else []
-        return [*left, self._next_shoe()]
+    async def _say(self, client: aiomqtt.Client, place: Place, word: Said) -> None:
+        """What the broker does not acknowledge is said again in time; whether it is gone, who listens to it finds out."""
+        import aiomqtt
 
-    def _event(self, table: str, event: dict[str, Any]) -> list[Said]:
-        what, asks = event.get("what"), event.get("asks", ())
-        if (event["type"] == "shoe.ended" and event["why"] == "cut") or "shoe.start" in asks:
-            return [self._next_shoe()]
-        if "round.void" in asks and (what in NULL or table in self._shoes):
-            return [("round.void", {"reason": what if what in NULL else "misdeal", "round": event["round"]})]
-        if "card.decide" in asks:
-            return [("card.decide", {"action": CARDS.get(what or "", "remove")})]
-        return []
+        name, more = word
+        body = {"by": "demo", "role": place.role, "client": "demo", "id": name, **more}
+        with contextlib.suppress(aiomqtt.MqttError):
+            await client.publish(self._topics.command(place.table, name), json.dumps(body), qos=1)
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # which asyncio.wait_for of Python 3.11 may have swallowed in there
+            raise asyncio.CancelledError
 
-    def _answered(self, table: str, reply: dict[str, Any]) -> list[Said]:
-        opens = ("session.open", "shoe.start") if table in self._shoes else ("session.open",)
-        if table in self._playing or reply["id"] not in opens:
-            return []
-        if not reply["ok"]:
-            raise Failed(f"the table {table} does not open: {reply['error']}")
-        if reply["id"] != opens[-1]:
-            return [self._next_shoe()]
-        self._plays(table)
-        return []
-
-    def _next_shoe(self) -> Said:
-        self._shoe += 1
-        return "shoe.start", {"shoe": str(self._shoe)}
-
-    def _plays(self, table: str) -> None:
-        self._playing.add(table)
-        if self._playing.issuperset(self._tables):
+    def _plays(self, table: Table) -> None:
+        table.plays = True
+        if all(each.plays for each in self._tables):
             self.opened.set()

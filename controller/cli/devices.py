@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def link(port: Port, driver: Driver) -> str:
     """The address to write in a configuration for this driver on this port."""
-    return f"serial://{port.name}?{driver.line}"
+    return f"serial://{port.name}?{driver.line}".removesuffix("?")
 
 
 def of_scheme(known: list[Driver], scheme: str) -> list[Driver]:
@@ -59,12 +59,14 @@ def _text(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> l
         if port.usb:
             told = ", ".join(filter(None, (port.manufacturer, port.product, port.serial_number)))
             lines += [f"    usb      {port.usb} {told}"]
+        lines += [f"    refused  it brings a network card along: {port.refused}"] if port.refused else []
         lines += [f"    held by  {', '.join(f'{holder.name} (pid {holder.pid})' for holder in port.holders) or 'nobody'}"]
         lines += [f"    link     {link(port, driver)}  for {driver.name}" for driver in of_scheme(known, "serial")]
     lines += ["USB devices that may be card readers, or keyboards"] if readers else []
     for reader in readers:
         told = ", ".join(filter(None, (reader.manufacturer, reader.product, reader.serial_number)))
         lines += [f"  {reader.usb} {told}", f"    at       {reader.location}"]
+        lines += [f"    refused  it brings a modem or a network card along: {reader.refused}"] if reader.refused else []
         lines += [f"    link     {address}  for {driver.name}" for driver in of_scheme(known, "usb") for address in reader.links]
     lines += ["Drivers"]
     lines += [

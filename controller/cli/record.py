@@ -17,9 +17,8 @@ import msgspec
 from rich.console import Console
 
 from controller.cli import Failed
-from controller.cli.decode import make_codec
+from controller.cli.decode import make_codec, named
 from devices.codec import Codec
-from devices.drivers import driver
 from devices.links import Link, LinkFailed, check_link, open_link
 from devices.recording import RecordingWriter
 
@@ -55,7 +54,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "url", metavar="URL", help="where the device is: serial:///dev/serial/by-id/...?baud=9600, tcp://host:port ..."
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the recording; must not exist yet")
-    parser.add_argument("--driver", help="also count the frames it understands, and send the requests that the device needs")
+    parser.add_argument(
+        "--driver",
+        help="a name, or profile:FILE: also count the frames it understands, and send the requests that the device needs",
+    )
     parser.add_argument("--seconds", type=float, help="end after so long (default: Ctrl-C ends it)")
     parser.add_argument("--note", default="", help="what a reader should know: model, firmware, what happened")
 
@@ -113,7 +115,7 @@ def _record(
 
 
 def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
-    known = driver(arguments.driver) if arguments.driver else None
+    known = named(arguments.driver) if arguments.driver else None
     return {
         "device": known.title if known else "unknown",
         "driver": known.name if known else "unknown",

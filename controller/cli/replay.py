@@ -35,7 +35,7 @@ _TOLD = {
 def arguments(parser: argparse.ArgumentParser) -> None:
     """RECORDING... --driver D --game G --decree D."""
     parser.add_argument("recording", nargs="+", type=Path, metavar="RECORDING", help="files of one device, in any order")
-    parser.add_argument("--driver", required=True, help="a name that `novamas devices` lists")
+    parser.add_argument("--driver", required=True, help="a name that `novamas devices` lists, or profile:FILE")
     parser.add_argument("--game", required=True, help="a name that `novamas games` lists")
     add_rules(parser)
     parser.add_argument("--device", default="device", help="the name to put in the events (default: device)")

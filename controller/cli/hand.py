@@ -1,0 +1,50 @@
+"""``novamas hand``: what cards make at a game of poker, by the ranking of the decree."""
+
+from __future__ import annotations
+
+import argparse
+
+import msgspec
+
+from controller.cli import Failed
+
+HELP = "say what cards make at a game of poker: the best hand, by the ranking of the decree"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """--game G --decree D [--own N] [--low] [--pack N] CARD..."""
+    parser.add_argument("cards", nargs="+", metavar="CARD", help="rank and suit (Ah, Td), the joker is X; own cards first")
+    parser.add_argument("--game", required=True, metavar="G", help="a game of poker that `novamas games` lists")
+    parser.add_argument("--decree", required=True, metavar="D", help="the decree that the table plays under")
+    parser.add_argument("--own", type=int, metavar="N", help="how many cards are own, the others common (default: as dealt)")
+    parser.add_argument("--low", action="store_true", help="the low hand, where the game has one")
+    parser.add_argument("--pack", type=int, metavar="N", help="cards of the pack, where the game has several (default: the larger)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print one JSON line; category, rank and key are null where the cards do not qualify."""
+    from controller.games.hands.evaluator import best_of
+    from controller.games.hands.of import contest
+    from controller.games.hands.words import in_words
+
+    try:
+        game = contest(arguments.game, arguments.decree)
+    except ValueError as error:
+        raise Failed(str(error)) from error
+    try:
+        ranking = game.low_ranking() if arguments.low else game.ranking(arguments.pack)
+        own, common = game.split(arguments.cards, arguments.own)
+        hand = best_of(own, common, ranking, game.own_exactly)
+    except ValueError as error:
+        raise Failed(f"{arguments.game} under {arguments.decree}: {error}") from error
+    said = {
+        "game": arguments.game,
+        "decree": arguments.decree,
+        "ranking": ranking,
+        "category": hand and hand.category,
+        "rank": hand and in_words(hand, ranking),
+        "key": hand and hand.key,
+        "cards": hand and hand.cards,
+    }
+    print(msgspec.json.encode(said).decode())
+    return 0

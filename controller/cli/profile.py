@@ -1,0 +1,70 @@
+"""``novamas profile``: a description of a device, held against itself and against what the device really said."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import msgspec
+
+from controller.cli import Failed
+from controller.cli.decode import decode, named, shown, skipped
+from devices.codec import Counters, Driver
+from devices.links import check_link
+from devices.readings import escape
+from devices.watch import CodecDefect, Watch
+
+HELP = "check a profile, or try it on a recording"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Check PROFILE, or test PROFILE RECORDING."""
+    parser.add_argument("action", choices=("check", "test"), help="check: is it sound; test: what does it make of a recording")
+    parser.add_argument("profile", metavar="PROFILE", help="the profile (TOML)")
+    parser.add_argument("recording", type=Path, nargs="?", metavar="RECORDING", help="with test: bytes of the device")
+    parser.add_argument("--device", default="device", help="the name to put in the readings (default: device)")
+    parser.add_argument(
+        "--stale-after", type=float, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Give 1 where the profile is mistaken, or understands nothing of the recording."""
+    known = named(f"profile:{arguments.profile}")
+    if wrong := check_link(f"{known.scheme}://{'/port' if known.scheme == 'serial' else '0000:0000'}?{known.line}"):
+        raise Failed(f"{arguments.profile}: line: {wrong}")
+    if arguments.action == "check":
+        print(f"ok: {known.name}, {known.title}: {known.kind}; {known.line or known.scheme}; {_commands(known)}")
+        return 0
+    if arguments.recording is None:
+        raise Failed("profile test needs a recording: `novamas record` makes one")
+    return _test(known, arguments)
+
+
+def _commands(known: Driver) -> str:
+    return f"commands: {', '.join(known.commands)}" if known.commands else "no commands"
+
+
+def _test(known: Driver, arguments: argparse.Namespace) -> int:
+    codec = known.make(arguments.device, known.options())
+    recording = skipped(arguments.recording)
+    encoder = msgspec.json.Encoder()
+    said = 0
+    try:
+        for reading in decode(Watch(codec, arguments.device, arguments.stale_after), shown(recording)):
+            print(encoder.encode(reading).decode())
+            said += 1
+    except CodecDefect as defect:
+        raise Failed(f"a defect of the codec of profiles, please report it: {defect}, at {escape(defect.data)}") from defect
+    print(_summary(codec.counters, said), file=sys.stderr)
+    if not codec.counters.frames:
+        raise Failed(f"{arguments.profile}: not one frame was understood of {arguments.recording}")
+    return 0
+
+
+def _summary(counters: Counters, said: int) -> str:
+    return (
+        f"{counters.bytes} bytes: {counters.frames} frames, {counters.damaged} damaged, {counters.unknown} unknown, "
+        f"{counters.late} late; {said} readings"
+    )
