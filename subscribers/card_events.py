@@ -37,15 +37,27 @@ class Bead(msgspec.Struct, frozen=True, kw_only=True):
     corrected: bool = False
 
 
+class Made(msgspec.Struct, frozen=True, kw_only=True):
+    """What a hand came to at the end of its round: as in the event."""
+
+    points: int | None = None
+    kind: str | None = None
+    low: str | None = None
+    outcome: str | None = None
+
+
 class Cards:
     """The cards of one table. ``hands``: of the round in hand, or of the last; ``outcome``: its bead, as soon as it has one.
 
+    ``made``: what the hands came to; ``said``: what they decided in this round.
     ``round``: its number. ``expected``: whose card is the next. ``shown``: the card that says how many are ``burned``.
     ``beads``: the rounds of this shoe.
     """
 
     def __init__(self) -> None:
         self.hands: dict[str, list[str | None]] = {}
+        self.made: dict[str, Made] = {}
+        self.said: dict[str, str] = {}
         self.outcome: Bead | None = None
         self.expected: str | None = None
         self.burned = 0
@@ -57,7 +69,7 @@ class Cards:
 
     def event(self, fields: Fields) -> None:
         """Take one event."""
-        self.round = fields.get("round") or self.round
+        self.round = max(self.round, fields.get("round") or 0)  # what is said of an earlier round does not bring it back
         handle = _EVENTS.get(str(fields.get("type")))
         if handle is not None:
             handle(self, fields)
@@ -96,7 +108,7 @@ class Cards:
 
     def clear(self) -> None:
         """Nothing lies on the table, and no round of this shoe was played."""
-        self.hands, self.outcome, self.expected = {}, None, None
+        self.hands, self.made, self.said, self.outcome, self.expected = {}, {}, {}, None, None
         self.burned, self.shown = 0, None
         self.beads.clear()
         self._since = self.round
@@ -113,8 +125,17 @@ def _bead(fields: Fields, kind: Kind | None = None) -> Bead:
     )
 
 
+def _made(hand: Fields) -> Made:
+    return Made(points=hand.get("points"), kind=hand.get("kind"), low=hand.get("low_kind"), outcome=hand.get("outcome"))
+
+
+def _decided(cards: Cards, fields: Fields) -> None:
+    count = fields.get("count")
+    cards.said[str(fields.get("who"))] = str(fields.get("decision")) + ("" if count is None else f" {count}")
+
+
 def _opened(cards: Cards, _fields: Fields) -> None:
-    cards.hands, cards.outcome = {}, None
+    cards.hands, cards.made, cards.said, cards.outcome = {}, {}, {}, None
 
 
 def _dealt(cards: Cards, fields: Fields) -> None:
@@ -142,13 +163,20 @@ def _expected(cards: Cards, fields: Fields) -> None:
 
 
 def _result(cards: Cards, fields: Fields) -> None:
-    hands = fields.get("hands") or ()
-    if hands:
-        cards.hands = {str(hand.get("who")): list(hand.get("cards") or ()) for hand in hands}
+    _lay(cards, fields)
     cards.put(_bead(fields, "result"))
 
 
+def _lay(cards: Cards, fields: Fields) -> None:
+    hands = fields.get("hands") or ()
+    if hands:
+        cards.hands |= {str(hand.get("who")): list(hand.get("cards") or ()) for hand in hands}
+        cards.made = {str(hand.get("who")): _made(hand) for hand in hands}
+
+
 def _corrected(cards: Cards, fields: Fields) -> None:
+    if fields.get("round") == cards.round:  # else they have left the table
+        _lay(cards, fields)
     cards.put(_bead({**fields, "corrected": True}, "result"))
 
 
@@ -166,6 +194,7 @@ _EVENTS: dict[str, Callable[[Cards, Fields], None]] = {
     "card.turned": _turned,
     "card.removed": lambda cards, fields: cards.take_back(fields.get("to")),
     "card.expected": _expected,
+    "hand.decided": _decided,
     "round.result": _result,
     "round.void": lambda cards, fields: cards.put(_bead(fields, "void")),
     "round.unresolved": lambda cards, fields: cards.put(_bead(fields, "unresolved")),

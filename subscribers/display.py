@@ -19,7 +19,7 @@ from rich.live import Live
 
 from controller.topics import Topics
 from subscribers.feed import Linked, Said, check_broker, table_feed
-from subscribers.floor import TURN, Seen, floor
+from subscribers.floor import ROOM, TURN, Seen, floor
 from subscribers.screen import Trouble
 from subscribers.table_view import TableView
 
@@ -27,6 +27,8 @@ QUIET = 75.0
 """Seconds without any word from the daemon after which the picture is marked as old; it reports its health every 30."""
 BLINK = 0.1
 """Seconds between two looks whether there is something new to draw."""
+ABREAST, FEW = 4, 2
+"""Tables beside each other in a screenshot; more than a few have the room that they need, and no more."""
 SHOT = (80, 40)
 """Columns for each table, and lines, of a screenshot."""
 LINGER = 2.0
@@ -127,7 +129,7 @@ async def _draw(displays: list[Display]) -> None:
             seen = [Seen(each.view, each.trouble()) for each in displays]
             turn, size = int((time.monotonic() - began) / TURN), console.size
             if drawn != (drawn := ([each.heard for each in displays], [each.trouble for each in seen], turn, size)):
-                live.update(floor(seen, size.width, turn), refresh=True)
+                live.update(floor(seen, size.width, turn, size.height), refresh=True)
             await asyncio.sleep(BLINK)
 
 
@@ -137,9 +139,11 @@ def _touch(path: str) -> None:
 
 def screenshot(displays: list[Display], path: Path) -> None:
     """The picture as it stands, as an SVG that needs nothing from any other place: the fonts are the reader's own."""
-    width, height = (SHOT[0] * len(displays), SHOT[1])
+    columns = min(len(displays), ABREAST)
+    each = SHOT[0] if len(displays) <= FEW else ROOM
+    width, height = each * columns, SHOT[1] * -(-len(displays) // columns)
     console = Console(record=True, width=width, height=height, file=StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(floor([Seen(each.view, each.trouble()) for each in displays], width), height=height)
+    console.print(floor([Seen(each.view, each.trouble()) for each in displays], width, height=height), height=height)
     names = " and ".join(each.view.table for each in displays)
     svg = console.export_svg(title=f"novamas: {names}", unique_id="novamas")
     path.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
@@ -153,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
         "--table",
         required=True,
         action="append",
-        help="a table; several stand side by side from 120 columns on, and take turns on a narrower terminal",
+        help="a table; several stand side by side and above each other where there is room, and take turns where not",
     )
     parser.add_argument("--simulated", action="store_true", help="simulated tables: they live under topics of their own")
     parser.add_argument("--json", action="store_true", help="print events as JSON lines, as is done without a terminal")

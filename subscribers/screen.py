@@ -14,9 +14,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from subscribers import card_screen, roulette_screen
+from subscribers import card_screen, dice_screen, fortune_screen, hands_screen, roulette_screen
 from subscribers.card_events import CARD_PHASES
-from subscribers.card_screen import short
+from subscribers.dice_events import DICE_PHASES
+from subscribers.hands_screen import HAND_PHASES
 from subscribers.table_view import PHASES, SPINS, Note, TableView
 
 STATUS = {"open": "bold green", "closed": "dim", "waiting": "bold yellow", "stale": "bold red", "fault": "bold white on red"}
@@ -81,11 +82,12 @@ def _game(view: TableView) -> str:
 def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(no_wrap=True, overflow="ellipsis")
-    grid.add_column(justify="right", no_wrap=True)
     decree = str(view.state.get("decree") or view.info.get("decree") or "")
     left = Text()
-    for table in tables:
+    for table in tables if sum(map(len, tables)) <= width // 2 else (view.table,):
         left.append(f" {table} ", style="bold black on #e0c060" if table == view.table else "dim")
+    if view.table in tables and sum(map(len, tables)) > width // 2:
+        left.append(f" {tables.index(view.table) + 1}/{len(tables)}", style="dim")
     left.append("  ").append(_game(view), style="bold").append(f"  {decree}")
     simulated = view.state.get("simulated") or view.info.get("simulated")
     right = Text.assemble(
@@ -93,6 +95,8 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
         f"  session {view.session or '-'}" if width >= SLIM else "",
         f"  round {view.round or '-'} ",
     )
+    grid.add_column(justify="right", no_wrap=True)
+    left.truncate(max(0, width - len(right)), overflow="ellipsis")
     grid.add_row(left, right)
     return grid
 
@@ -112,26 +116,17 @@ def _now(view: TableView, trouble: Trouble, family: Family) -> RenderableType:
     return Group(*parts)
 
 
-def _plain(view: TableView) -> list[RenderableType]:
-    """A game that has no picture of its own: its hands, and how the last round ended."""
-    hands = view.cards.hands
-    rows = [Text(f"{who}  {' '.join('▒▒' if card is None else short(card) for card in hand)}") for who, hand in hands.items()]
-    last = view.cards.outcome
-    ended = Text("no result yet", style="dim") if last is None else Text(f"round {last.round}: {last.winner}", style="bold")
-    return [Align.center(row) for row in (*rows, Text(), ended)]
-
-
-def _nothing(_view: TableView, _width: int) -> None:
-    """No place beside it is needed."""
-
-
 ROULETTE = Family(roulette_screen.body, roulette_screen.side)
 FAMILIES = {
     "roulette-french": ROULETTE,
     "roulette-american": ROULETTE,
+    "boule": ROULETTE,
+    "fortune-wheel": Family(fortune_screen.body, fortune_screen.side),
+    "craps": Family(dice_screen.body, dice_screen.side, DICE_PHASES),
     "punto-banca": Family(card_screen.body, card_screen.side, CARD_PHASES),
 }
-PLAIN = Family(_plain, _nothing)
+PLAIN = Family(hands_screen.body, hands_screen.side, CARD_PHASES | HAND_PHASES)
+"""Every other game is one of hands."""
 
 
 def _notes(view: TableView) -> RenderableType:

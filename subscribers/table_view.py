@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from subscribers.card_events import Cards
+from subscribers.dice_events import Dice
 
 Fields = dict[str, Any]
 Colour = Literal["red", "black", "green"]
@@ -79,6 +80,7 @@ class TableView:
         self.notes: deque[Note] = deque(maxlen=NOTES)
         self.alerts: dict[str, Fields] = {}
         self.cards = Cards()
+        self.dice = Dice()
         self.results = 0
         self.missed = 0
         self._seen: dict[str, int] = {}
@@ -108,6 +110,7 @@ class TableView:
         if handle is not None:
             handle(self, fields)
         self.cards.event(fields)
+        self.dice.event(fields)
         return True
 
     def retained(self, leaf: str, body: Fields | None) -> None:
@@ -160,6 +163,7 @@ class TableView:
         self.session = shown.get("session") or self.session
         self.round = shown.get("round") or self.round
         self.cards.state(shown, joining=not self._seen)
+        self.dice.state(shown)
         phase = shown.get("phase")
         known = bool(self._seen) and self.phase != "decision"  # then the events know it better: a result, a null spin
         if phase and (phase in ("closed", "decision") or not known):
@@ -172,6 +176,7 @@ class TableView:
         noted = {note.round for note in self.notes}
         self.spins.clear()
         self.cards.history(history.get("results", []))
+        self.dice.history(history.get("results", []))
         for fields in history.get("results", []):
             spin = _from_history(fields)
             earlier = known.get(spin.round)
@@ -233,7 +238,8 @@ def _round_result(view: TableView, fields: Fields) -> None:
 def _corrected(view: TableView, fields: Fields) -> None:
     _result(view, fields, corrected=True)
     right = fields.get("number", fields.get("winner") or "tie")
-    view.note(fields, f"{fields.get('was')} corrected to {right} by {fields.get('by')}")
+    what = f"{fields['was']} corrected to {right}" if "was" in fields else f"round {fields.get('round')} corrected"
+    view.note(fields, f"{what} by {fields.get('by')}")
 
 
 def _void(view: TableView, fields: Fields) -> None:

@@ -1,0 +1,51 @@
+"""The picture of a wheel of fortune: the symbol under the tongue, the latest ones, and how often each came."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rich import box
+from rich.align import Align
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from subscribers.digits import large
+from subscribers.table_view import TableView
+
+FACE = "bold black on #e0c060"
+ROW = 8
+"""Of the latest symbols beside the wheel, on a line."""
+
+
+def body(view: TableView) -> list[RenderableType]:
+    """The symbol, large where it is a number."""
+    last = view.last
+    text = last.number if last is not None and last.number is not None else "--"
+    lines = large(text) if text.strip("-").isdecimal() or last is None else ["", "", f"{text.upper():^11}", "", ""]
+    width = max(map(len, lines))
+    edge = " " * (width + 6)
+    face = Text("\n".join([edge, *(f"   {line:<{width}}   " for line in lines), edge]), style=FACE if last else "dim", no_wrap=True)
+    rows: list[RenderableType] = [Align.center(face), Text()]
+    if last is None:
+        rows.append(Align.center(Text("no result yet", style="dim")))
+    elif last.round != view.round and not view.asks:
+        rows.append(Align.center(Text(f"the symbol of round {last.round}", style="dim")))
+    return rows
+
+
+def side(view: TableView, _width: int) -> RenderableType:
+    """Newest first; below them what came how often."""
+    shown = [spin for spin in reversed(view.spins) if spin.kind == "result"]
+    latest = Text(" ".join(f"{spin.number}{'*' if spin.corrected else ''}" for spin in shown) or "-", style="bold")
+    counts = Counter(spin.number for spin in shown)
+    lines = [Text(f"{symbol:>7} {'■' * count} {count}") for symbol, count in counts.most_common()]
+    other = [Text(f"round {spin.round}: {'null' if spin.kind == 'void' else 'unresolved'}", style="yellow") for spin in view.spins]
+    odd = [line for line, spin in zip(other, view.spins, strict=True) if spin.kind != "result"]
+    return Panel(
+        Group(latest, Text(), *lines, Text(), *odd[-ROW:]),
+        title="latest",
+        box=box.ROUNDED,
+        border_style="bright_black",
+        padding=(0, 1),
+    )

@@ -1,0 +1,96 @@
+"""The picture of a table where several hands play: each on a line of its own, with what it makes and what becomes of it."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.align import Align
+from rich.console import RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from subscribers.card_events import Bead, Made
+from subscribers.card_screen import BACK, BLACK, RED, short
+from subscribers.table_view import SPINS, TableView
+
+MOST = 11
+"""Hands that have room."""
+NEEDS = 30
+"""Columns beside the hands that the latest rounds need."""
+OUTCOMES = {"win": "bold white on #1f8a4c", "lose": "bold white on #8a1f2d", "tie": "bold black on #d0b040"}
+HAND_PHASES = {"waiting": "waiting for the next round", "void": "null round"}
+FIRST = ("common", "board")
+"""What lies in the middle is shown first."""
+
+
+def body(view: TableView) -> list[RenderableType]:
+    """The hands as they lie."""
+    cards = view.cards
+    names = sorted(cards.hands, key=_place)[:MOST]
+    if not names:
+        return [Text(), Align.center(Text("no cards on the table" if cards.beads else "no result yet", style="dim"))]
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(justify="right", no_wrap=True, style="bold", min_width=max(map(len, names)))
+    grid.add_column(no_wrap=True, min_width=max(len(_cards(cards.hands[who])) for who in names))
+    grid.add_column(no_wrap=True, min_width=6 if cards.made else 0)
+    grid.add_column(no_wrap=True, overflow="ellipsis")
+    for who in names:
+        made = cards.made.get(who)
+        grid.add_row(who, _cards(cards.hands[who]), _outcome(made), _word(made, cards.said.get(who, "")))
+    rows: list[RenderableType] = [Align.center(grid)]
+    marks = cards.outcome.marks if cards.outcome else ()
+    if marks:
+        rows += [Text(), Align.center(Text(" · ".join(mark.replace("_", " ") for mark in marks), style="bold"))]
+    return rows
+
+
+def _place(who: str) -> tuple[int, str, int, str]:
+    """The middle, then boxes and seats by number, then the dealer."""
+    name, _, number = who.partition(":")
+    order = 0 if name in FIRST else 2 if name in ("dealer", "bank", "banker") else 1
+    digits = number.partition(".")[0]
+    return order, name, int(digits) if digits.isdecimal() else 0, number
+
+
+def _cards(hand: list[str | None]) -> Text:
+    line = Text()
+    for card in hand:
+        line.append(" " if line else "")
+        if card is None:
+            line.append("▒▒", style=BACK)
+        else:
+            line.append(short(card), style=RED if card[-1] in "dh" else BLACK)
+    return line
+
+
+def _outcome(made: Made | None) -> Text:
+    outcome = (made.outcome if made else None) or ""
+    return Text(f" {outcome} " if outcome else "", style=OUTCOMES.get(outcome, "bold"))
+
+
+def _word(made: Made | None, said: str) -> Text:
+    if made is None:
+        return Text(said.replace("_", " "), style="italic")
+    kinds = [kind.replace("_", " ") for kind in (made.kind, made.low) if kind]
+    return Text(" / ".join(kinds) or ("" if made.points is None else str(made.points)))
+
+
+def side(view: TableView, width: int) -> RenderableType | None:
+    """How the latest rounds ended, newest on top; nothing where the hands need the room."""
+    if width < NEEDS:
+        return None
+    beads = list(reversed(view.cards.beads))[:SPINS]
+    grid = Table.grid(expand=True, padding=(0, 1, 0, 0))
+    grid.add_column(width=4, justify="right", style="bright_black", no_wrap=True)
+    grid.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    for bead in beads:
+        grid.add_row(str(bead.round), _ended(bead))
+    return Panel(grid, title=f"last {SPINS}", box=box.ROUNDED, border_style="bright_black")
+
+
+def _ended(bead: Bead) -> Text:
+    if bead.kind != "result":
+        return Text("null" if bead.kind == "void" else "?", style="yellow" if bead.kind == "void" else "bold black on yellow")
+    named = [] if bead.winner == "tie" and bead.marks else [bead.winner.replace(":", " ")]
+    words = " · ".join([*named, *(mark.replace("_", " ") for mark in bead.marks)])
+    return Text(words + ("*" if bead.corrected else ""), style="bold")
