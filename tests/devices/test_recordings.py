@@ -18,12 +18,15 @@ from devices.readings import AnyReading
 from devices.recording import Recording, read_recording
 from devices.watch import Watch
 
-RECORDINGS = sorted((Path(__file__).parents[1] / "recordings").glob("*.txt"))
+FOLDER = Path(__file__).parents[1] / "recordings"
+RECORDINGS = sorted(FOLDER.glob("*.txt"))
 
 
 def readings_of(recording: Recording) -> list[AnyReading]:
     found = driver(recording.header["driver"])
     options = tomllib.loads("\n".join(recording.header.get("options", "").split(", ")))
+    if found.described is not None:
+        options["text"] = (FOLDER / options["file"]).read_text()
     watch = Watch(found.make("device", msgspec.convert(options, found.options)), "device", stale_after=5.0)
     watch.opened(recording.chunks[0].at)
     return [reading for chunk in recording if not chunk.sent for reading in watch.feed(chunk.data, chunk.at)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,9 +22,10 @@ TWO = {"17": UsbDevice(strings=("", "", "17"), port=(1, 2)), "18": UsbDevice(str
 
 
 @pytest.fixture
-def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualBus]:
+def bus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VirtualBus]:
     virtual = VirtualBus()
     monkeypatch.setattr(usb_link, "library", lambda: virtual)
+    monkeypatch.setattr(usb_link, "SYSTEM", tmp_path)  # else a device of this machine would be taken for one of the bus
     yield virtual
     assert all(plugged.log.count("open") == plugged.log.count("close") for plugged in virtual.enumerate_devices())
 
@@ -169,6 +171,16 @@ def test_a_device_with_a_network_card_in_it_is_refused(bus: VirtualBus, device: 
     with pytest.raises(LinkFailed, match="refused: it brings a modem or a network card"):
         open_link(URL)
     assert gadget.log in ([], ["open", "close"])
+
+
+def test_a_device_that_the_kernel_made_a_network_card_of_is_refused(bus: VirtualBus, tmp_path: Path) -> None:
+    bus.plug(UsbDevice(interfaces=(Interface(), Interface((0xFF, 0xFF, 0), ()))))
+    card = tmp_path / "bus" / "usb" / "devices" / "1-1" / "1-1:1.1" / "net" / "eth1"
+    card.mkdir(parents=True)
+    with pytest.raises(LinkFailed, match=r"refused: it brings a modem or a network card with it \(network interface eth1\)"):
+        open_link(URL)
+    card.rmdir()
+    open_link(URL).close()
 
 
 def test_the_interface_is_chosen_or_asked_for(bus: VirtualBus) -> None:

@@ -1,0 +1,66 @@
+"""``docs/profiles.md`` tells every key with its default, and its example is the one that the tests use."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pytest
+
+from devices.profiles import language
+from devices.profiles.checksums import CATALOGUE
+from tests import contract
+from tests.devices.profiles.described import FOLDER
+
+TEXT = (contract.DOCS / "profiles.md").read_text()
+SECTIONS = {
+    "The file": language.Profile,
+    "[framing]": language.Framing,
+    "[checksum]": language.Checksum,
+    "[checksum.crc]": language.Crc,
+    "[sequence]": language.Sequence,
+    "[pace]": language.Pace,
+    "Fields": language.Field,
+    "[[message]]": language.Message,
+    "[[say]] and [[message.say]]": language.Say,
+    "[[poll]]": language.Poll,
+    "[command.NAME]": language.Command,
+}
+
+
+def told(field: msgspec.structs.FieldInfo) -> str:
+    if field.required:
+        return "required"
+    default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+    if isinstance(default, msgspec.Struct):
+        return ""
+    return "none" if default is None else msgspec.json.encode(default).decode().replace(",", ", ")
+
+
+@pytest.mark.parametrize(("section", "kind"), SECTIONS.items())
+def test_every_key_is_told_with_its_default(section: str, kind: type[msgspec.Struct]) -> None:
+    [body] = re.findall(rf"^### {re.escape(section)}\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    rows = [re.split(r" ?\| ?", line)[1:3] for line in body.splitlines() if line.startswith("| `")]
+    assert {key.strip("`"): default.strip("`") for key, default in rows} == {
+        field.encode_name: told(field) for field in msgspec.structs.fields(kind)
+    }
+
+
+def test_the_checks_that_are_named_exist() -> None:
+    [body] = re.findall(r"^### \[checksum\]\n(.*?)^###", TEXT, re.MULTILINE | re.DOTALL)
+    named = re.findall(r"`(crc\d[^`]*)`", body)
+    assert len(named) > 8
+    assert [name for name in named if name not in CATALOGUE] == []
+
+
+def test_the_example_is_the_one_of_the_tests() -> None:
+    profile, configuration = re.findall(r"^```toml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+    assert profile == (FOLDER / "acme-rota.toml").read_text()
+    assert 'driver = "profile"' in configuration
+
+
+def test_the_readings_of_the_example_are_those_of_the_recording() -> None:
+    golden = (FOLDER.parent / "recordings" / "acme-rota-spins.readings.jsonl").read_text().splitlines()
+    shown = re.findall(r'^\{"type".*', TEXT, re.MULTILINE)
+    assert len(shown) == 2
+    assert [line for line in shown if line not in golden] == []

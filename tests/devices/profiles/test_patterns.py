@@ -1,0 +1,58 @@
+"""Regular expressions that cannot run away, and those that could."""
+
+from __future__ import annotations
+
+import pytest
+
+from devices.profiles.patterns import compiled
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "",
+        "abc",
+        r"\*X;([1-7]);((?:[01][0-9]{2}|2[0-4][0-9]|25[0-6]))",
+        r"(?P<a>.*)x(?P<b>.*)",
+        r"[]x]*[^]]+",
+        r"[\]x]*",
+        r"(?:a|b){1,8}",
+        r"a{,3}b{2}c{2,}",
+        "{x}",
+        r"\(a\)\|\\",
+        "(?:)",
+        "a|",
+    ],
+)
+def test_taken(pattern: str) -> None:
+    compiled(pattern, 256)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("(", "is no regular expression"),
+        ("[", "is no regular expression"),
+        ("(?P<1>a)", "is no regular expression"),
+        ("(?P<a>x)(?P<a>y)", "is no regular expression"),
+        ("\u20ac", "no expression for bytes"),
+        ("(a*)*", "too many ways"),
+        ("(a|a)*b", "too many ways"),
+        ("(?:a?){256}", "too many ways"),
+        (".*.*.*", "too many ways"),
+        (r"(a)\1", "repeats what was found"),
+        ("(?P<a>a)(?P=a)", "only"),
+        ("(?=a)", "only"),
+        ("(?!a)", "only"),
+        ("(?<=a)b", "only"),
+        ("(?i)a", "only"),
+        ("(?>a)", "only"),
+    ],
+)
+def test_refused(pattern: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        compiled(pattern, 256)
+
+
+def test_a_short_line_leaves_room_for_more() -> None:
+    compiled(".*.*.*", 64)

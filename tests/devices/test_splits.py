@@ -1,0 +1,70 @@
+"""One property of every driver: a stream gives the same readings however a line splits it."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from itertools import pairwise
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from devices.codec import Codec
+from devices.drivers import DRIVERS, driver
+from devices.readings import AnyReading
+from devices.recording import Recording, read_recording
+from tests.devices.test_recordings import FOLDER, RECORDINGS
+
+BURST = 4000
+"""Bytes of a recording that come at once."""
+
+
+@cache
+def recordings(name: str) -> tuple[Recording, ...]:
+    found = (read_recording(path) for path in RECORDINGS)
+    return tuple(recording for recording in found if recording.header["driver"] == name)
+
+
+def make(recording: Recording) -> Codec:
+    found = driver(recording.header["driver"])
+    options = tomllib.loads("\n".join(recording.header.get("options", "").split(", ")))
+    if found.described is not None:
+        options["text"] = (FOLDER / options["file"]).read_text()
+    return found.make("device", msgspec.convert(options, found.options))
+
+
+@st.composite
+def bursts(draw: st.DrawFn, name: str) -> tuple[Recording, bytes]:
+    """What was recorded of such a device, with junk in between that may be longer than any frame, or without its ends."""
+    recording = draw(st.sampled_from(recordings(name)))
+    data = b"".join(chunk.data for chunk in recording if not chunk.sent)
+    begin = draw(st.integers(0, max(0, len(data) - 1)))
+    data = data[begin : begin + draw(st.integers(0, BURST))]
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(0, len(data)))
+        junk = draw(
+            st.binary(max_size=40)
+            | st.builds(lambda one, times: one * times, st.binary(min_size=1, max_size=3), st.integers(0, 3000))
+        )
+        gone = draw(st.sampled_from([0, 0, 1, 2, 50, 400]))
+        data = data[:at] + junk + data[at + gone :]
+    return recording, data
+
+
+def heard(codec: Codec, parts: list[bytes]) -> list[AnyReading]:
+    return [reading for part in parts for reading in codec.feed(part, 1.0)]
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_split_gives_the_same_readings(name: str, data: st.DataObject) -> None:
+    recording, stream = data.draw(bursts(name))
+    whole, split, single = make(recording), make(recording), make(recording)
+    readings = heard(whole, [stream])
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
+    assert heard(split, [stream[begin:end] for begin, end in pairwise([0, *cuts, len(stream)])]) == readings
+    assert heard(single, [bytes([byte]) for byte in stream]) == readings
+    assert whole.counters == split.counters == single.counters
