@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
 
 from controller.games.cards import DECK
+from controller.games.decks import deck
 from controller.notation import Input, read_input
 from devices.readings import CardCut, CardDrawn, LinkGarbage, LinkLost, LinkUp, ShoeFault, ShoeResult, escape
 
@@ -22,15 +25,100 @@ FIELDS: dict[str, dict[str, Any]] = {
     "boxes.set": {"boxes": [1, 2]},
     "round.void": {"reason": "inspector"},
 }
+ACTS = tuple({"action": action} for action in ("bet", "call", "fold", "muck"))
+
+
+class Manners(NamedTuple):
+    """How one family of games is played: who has cards, what is sensible to say at all or in a phase, and with which fields."""
+
+    who: tuple[str | None, ...] = WHO
+    sensible: tuple[str, ...] = SENSIBLE
+    phases: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    fields: dict[str, dict[str, Any]] = FIELDS
+    pack: tuple[str, ...] = DECK
+    acts: tuple[dict[str, Any], ...] = ACTS
+    low: int = 0
+    """Cards of a hand that is shown which make its low one."""
+
+
+CIRCLE = Manners(
+    who=("seat:1", "seat:2", "seat:3", "seat:4", "board", None),
+    sensible=("session.open", "boxes.set", "button.set", "bets.open", "betting.close", "betting.close", "cards.turn"),
+    fields=FIELDS
+    | {
+        "boxes.set": {"boxes": [1, 2, 3, 4]},
+        "button.set": {"seat": 2},
+        "round.confirm": {"winner": "seat:2"},
+        "deal.error": {"error": "exposed", "who": "seat:1"},
+        "deck.check": {"cards": 52},
+    },
+)
+HOUSE = Manners(
+    who=("box:1", "box:2", "dealer", None),
+    sensible=("hand.act", "cards.turn", "deck.check"),
+    phases={
+        "closed": ("session.open",),
+        "waiting": ("bets.open",),
+        "bets_open": ("boxes.set", "bets.close"),
+        "dealer": ("cards.turn",),
+        "showdown": ("cards.turn",),
+    },
+    fields=FIELDS | {"cards.deal": {"count": 1}, "deal.error": {"error": "exposed"}, "deck.check": {"cards": 52}},
+    acts=tuple({"action": action} for action in ("go", "go", "pass", "buy")),
+)
+DRAW = HOUSE._replace(
+    who=("box:1", "dealer", None),
+    fields=HOUSE.fields | {"boxes.set": {"boxes": [1]}},
+    acts=tuple({"who": "box:1", **act} for act in ({"action": "go"}, {"action": "discard", "count": 0})),
+)
+STUD = CIRCLE._replace(acts=(*ACTS, {"action": "go"}, {"action": "pass"}))
+COVERED = CIRCLE._replace(
+    who=(*CIRCLE.who, "discards"),
+    pack=deck("deck_32"),
+    acts=(*ACTS, {"action": "open"}, *({"action": "discard", "count": count} for count in (0, 0, 1, 2))),
+)
+MANNERS: dict[str, Manners] = dict.fromkeys(("texas-holdem", "omaha", "omaha-five", "omaha-hi-lo", "holdem-double"), CIRCLE) | {
+    "synthetic-poker": CIRCLE._replace(pack=deck("deck_28")),
+    "five-card-stud": STUD._replace(pack=deck("deck_32")),
+    "seven-card-stud": STUD,
+    "circle-draw": COVERED,
+    **dict.fromkeys(("poker-no-draw", "three-card-poker"), HOUSE),
+    "poker-draw-house": DRAW,
+}
+MANNERS |= {
+    "trijoker": Manners(
+        who=("box:1", "box:2", "common:1", "common:2", None),
+        sensible=("session.open", "boxes.set", "bets.open", "bets.close", *["cards.turn"] * 3, "hand.act"),
+        fields=FIELDS | {"deal.error": {"error": "exposed", "who": "box:1", "index": 1}, "deck.check": {"cards": 52}},
+        acts=({"action": "go"}, {"action": "withdraw"}),
+    ),
+    "texas-house": Manners(
+        who=("box:1", "box:2", "dealer", "board", None),
+        sensible=("session.open", "boxes.set", "bets.open", "bets.close", "cards.turn", *["hand.act"] * 3),
+        fields=FIELDS | {"deal.error": {"error": "exposed", "who": "box:1", "index": 1}, "deck.check": {"cards": 52}},
+        acts=({"action": "go"}, {"action": "go"}, {"action": "pass"}),
+    ),
+    "pai-gow": Manners(
+        who=("box:1", "dealer"),
+        sensible=("session.open", "boxes.set", "bets.open", "bets.close", "dice.tell", "hand.act", "hand.act"),
+        fields=FIELDS | {"boxes.set": {"boxes": [1]}, "dice.tell": {"values": [1, 2, 3]}, "deck.check": {"cards": 39}},
+        pack=deck("deck_53"),
+        acts=({"action": "set"},),
+        low=2,
+    ),
+}
+"""Game -> its manners, where they are not those of the games with a shoe and a bank."""
 
 
 class Monkey:
     """Gives the next input for what the table shows. ``left``: the cards in the shoe, each different from all others."""
 
-    def __init__(self, seed: str) -> None:
+    def __init__(self, seed: str, game: str = "") -> None:
         self._chance = random.Random(seed)
-        self.left = list(DECK)
+        self._manners = MANNERS.get(game, Manners())
+        self.left = list(self._manners.pack)
         self._chance.shuffle(self.left)
+        self._drawn: list[str] = []
         self._unread: str | None = None
         self._at = 0.0
 
@@ -45,30 +133,45 @@ class Monkey:
             return self._say(self._chance.choice(list(asks)))
         if shown.get("expected") and luck < 0.85:
             return self._draw()
-        return self._draw() if luck > 0.98 else self._say(self._chance.choice(SENSIBLE))
+        sensible = self._manners.phases.get(shown.get("phase", ""), self._manners.sensible)
+        return self._draw() if luck > 0.98 else self._say(self._chance.choice(sensible))
 
     def _draw(self) -> CardDrawn:
         card: str | None = self.left.pop()
+        self._drawn.append(str(card))
         if self._chance.random() < 0.04:
             self._unread, card = card, None
         exposed = self._chance.random() < 0.03
         return CardDrawn(at=self._at, device="shoe", frame=frame(card or "??"), card=card, exposed=exposed)
 
     def _say(self, name: str) -> Input:
-        fields = FIELDS.get(name, {})
-        if name.startswith(("hand.", "cards.")):
-            fields = {"who": self._chance.choice(WHO)}
+        fields = self._manners.fields.get(name, {})
+        if name == "hand.act":
+            fields = {"who": self._who(), **self._chance.choice(self._manners.acts)}
+        elif name == "cards.show" and self._manners.low:
+            fields = {
+                "who": self._who(),
+                "cards": [],
+                "low": self._chance.sample(self._drawn[-7 * self._manners.low :], self._manners.low),
+            }
+        elif name == "cards.show":
+            fields = {"who": self._who(), "cards": [self.left.pop()]}
+        elif name.startswith(("hand.", "cards.")) and name not in self._manners.fields:
+            fields = {"who": self._chance.choice(self._manners.who)}
         elif name == "card.decide":
             fields = self._decision()
         line = {"at": self._at, "type": name, "by": "M. Lasa", "role": "table_head", **fields}
         return read_input(msgspec.json.encode(line))
+
+    def _who(self) -> str:
+        return self._chance.choice([who for who in self._manners.who if who is not None])
 
     def _decision(self) -> dict[str, Any]:
         match self._chance.choice(("read", "read", "accept", "remove", "next_round", "for")):
             case "read":
                 return {"action": "read", "card": self._unread or self.left.pop()}
             case "for":
-                return {"action": "for", "who": self._chance.choice(WHO)}
+                return {"action": "for", "who": self._chance.choice(self._manners.who)}
             case action:
                 return {"action": action}
 

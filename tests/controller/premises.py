@@ -10,6 +10,7 @@ from pathlib import Path
 from controller.archivist import Archivist
 from controller.checkpoint import Checkpoint
 from controller.commands import SessionOpen
+from controller.confidential import Keeper
 from controller.configuration import Configuration, Device, Site, Table
 from controller.configuration import Journal as JournalSettings
 from controller.games.games import make_game
@@ -17,33 +18,36 @@ from controller.journal import Journal
 from controller.journal_reader import JournalReader
 from controller.journal_schema import Entry, new_boot
 from controller.retained import About, Alert
-from controller.station import Station
+from controller.station import Station, remembered
 from controller.table import Table as LiveTable
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
-from devices.drivers import driver
+from devices.drivers import driver as find_driver
 from devices.readings import escape
 from devices.watch import Watch
 
-TABLE = Table(
-    id="r1",
-    game="roulette-french",
-    decree="ARA02",
-    device=(Device(id="wheel", driver="cammegh-ss2", link="tcp://127.0.0.1:1"),),
-)
-
 
 class Premises:
-    """One run of one table, at its own clock."""
+    """One run of one table, at its own clock; of a roulette table, unless another game and its device are named."""
 
-    def __init__(self, path: Path, at: float = 100.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        at: float = 100.0,
+        game: str = "roulette-french",
+        driver: str = "cammegh-ss2",
+        keeper: Keeper | None = None,
+    ) -> None:
         self.now = at
+        self.game, self.driver, self.keeper = game, driver, keeper
+        device = Device(id="wheel", driver=driver, link="tcp://127.0.0.1:1")
+        table = Table(id="r1", game=game, decree="ARA02", device=(device,))
         self.alerts: dict[str, Alert] = {}
         self.boot = new_boot()
         self.journal = Journal(path)
-        settings = Configuration(site=Site(id="palma"), table=(TABLE,), journal=JournalSettings(path=str(path)))
+        settings = Configuration(site=Site(id="palma"), table=(table,), journal=JournalSettings(path=str(path)))
         self.archivist = Archivist(settings, self.boot, self.journal, self.alerts, lambda: None)
-        self.station = Station(self._table, self.journal, lambda: self.now, lambda: None)
-        found = driver("cammegh-ss2")
+        self.station = Station(self._table, self.journal, lambda: self.now, lambda: None, keeper)
+        found = find_driver(driver)
         self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
         self.tell(Opened(self.now))
 
@@ -51,12 +55,12 @@ class Premises:
         return LiveTable(
             site="palma",
             id="r1",
-            game_id="roulette-french",
+            game_id=self.game,
             decree="ARA02",
-            game=make_game("roulette-french", "ARA02", {}),
+            game=make_game(self.game, "ARA02", {}),
             boot=self.boot,
-            saved=self.journal.last_saved("r1"),
-            about=About(devices={"wheel": "cammegh-ss2"}, software="other"),
+            saved=remembered(self.journal, "r1", self.keeper),
+            about=About(devices={"wheel": self.driver}, software="other"),
         )
 
     def tell(self, call: AnyCall) -> None:

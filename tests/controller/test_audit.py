@@ -9,11 +9,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from nacl.public import PrivateKey
 
 from controller.audit import Audit, audit
 from controller.cli import main
+from controller.confidential import Keeper
 from controller.journal_schema import chained, genesis
 from controller.journal_store import Store
+from devices.readings import LinkUp
 from tests.controller.premises import Premises, entries, evening
 
 
@@ -139,6 +142,19 @@ async def test_inputs_that_were_lost_are_said_to_be(tmp_path: Path, monkeypatch:
     assert made.differences == []
     assert made.proved_events == made.events
     assert sum(made.unproved.values()) == made.readings - made.proved_readings > 0
+
+
+async def test_a_sealed_table_that_was_restarted_differs_in_nothing(tmp_path: Path) -> None:
+    """Without the key of surveillance nothing of it is proved, and nothing is said against it."""
+    path = tmp_path / "journal.sqlite3"
+    keeper = Keeper(PrivateKey.generate().public_key, b"s" * 32)
+    for _ in range(2):
+        run = Premises(path, game="punto-banca", driver="angel-eye", keeper=keeper)
+        run.station.take([LinkUp(at=run.now, device="wheel")])
+        await run.end()
+    made = audit(path)
+    assert made.differences == []
+    assert made.unproved.keys() == {"sealed for surveillance"}
 
 
 async def test_the_command_says_it_on_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from controller.commands import COMMANDS, CardDecide, VoidReason
 from controller.dispositions import Disposition, coverage, dispositions, subjects
 from controller.events import EVENTS
 from controller.games.games import make_game, settings_of
+from controller.games.hands.evaluator import RANKINGS
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
 CARD_DECISIONS = get_args(get_type_hints(CardDecide)["action"])
@@ -94,9 +95,12 @@ GAME_OF = {"roulette": "roulette-french", "casino": "roulette-french", "shoe": "
 
 
 def _check_place(place: str, answer: Disposition) -> None:
-    """A place is a setting, an irregularity, a key of the rulebook or of the retained state, or a command or event with fields,
-    void reasons or decisions about cards."""
+    """A place is a setting, an irregularity, a key of the rulebook or of the retained state, a ranking of poker hands, or a
+    command or event with fields, void reasons or decisions about cards."""
     kind, *names = place.split()
+    if kind == "ranking":
+        assert set(names) <= set(RANKINGS), place
+        return
     game, decree = GAME_OF.get(answer.game, answer.game), answer.id.split("-")[0]
     made: Any = make_game(game, decree, {})
     if kind == "setting":

@@ -8,7 +8,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from controller.games.blackjack_settings import LAWS, BlackjackSettings
+from controller.games.blackjack.settings import LAWS, BlackjackSettings
 from controller.rulebook import rulebook
 from controller.rulebook_blackjack import Blackjack
 from tests.controller.games.blackjack_play import PAIRS

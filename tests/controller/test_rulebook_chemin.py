@@ -9,7 +9,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from controller.games.chemin_settings import LAWS, CheminSettings
+from controller.games.chemin.settings import LAWS, CheminSettings
 from controller.rulebook import rulebook
 from controller.rulebook_chemin import Chemin, Error
 from tests.controller.seeds import stands_in

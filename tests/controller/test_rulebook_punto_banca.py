@@ -8,7 +8,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.games.punto_banca_settings import LAWS, PuntoBancaSettings
+from controller.games.punto_banca.settings import LAWS, PuntoBancaSettings
 from controller.rulebook import rulebook
 from controller.rulebook_cards import ThirdCards
 from controller.rulebook_punto_banca import PuntoBanca

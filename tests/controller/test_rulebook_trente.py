@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from controller.dispositions import dispositions, subjects
-from controller.games.trente_settings import LAWS, TrenteSettings
+from controller.games.trente.settings import LAWS, TrenteSettings
 from controller.rulebook import rulebook
 from controller.rulebook_trente import Trente
 from tests.controller.seeds import stands_in

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from controller.commands import Role
-from controller.games.roulette_chances import colour
-from controller.games.roulette_settings import LAWS, RouletteSettings
-from controller.games.roulette_wheel import EUROPEAN, faults, neighbours
+from controller.games.roulette.chances import colour
+from controller.games.roulette.settings import LAWS, RouletteSettings
+from controller.games.roulette.wheel import EUROPEAN, faults, neighbours
 from controller.rulebook import Roulette, read_rulebook, rulebook
 from tests.controller.seeds import stands_in
 
@@ -89,22 +89,28 @@ def test_the_american_game_follows_the_french_but_for_what_it_says_itself(decree
 
 
 def test_the_order_of_2009_has_no_roulette() -> None:
-    with pytest.raises(KeyError, match="ARA02, BAL05, EUS96, GAL07"):
-        rulebook("BAL09")
+    book = rulebook("BAL09")
+    assert (book.roulette_french, book.roulette_american) == (None, None)
+
+
+def test_a_decree_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(KeyError, match="ARA02, BAL05, BAL09, EUS96, GAL07"):
+        rulebook("BAL99")
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("name", "text", "says"),
     [
-        ('id = "ARA02"', "title"),
-        ('id = "ARA02"\ntitle = "x"\nlanguages = []\n[roulette-american]\nfollows = "roulette"', "follows 'roulette'"),
-        ('id = "ARA02"\ntitle = "x"\nlanguages = []\n[roulette-french]\npockets = 37', r"roulette-french"),
-        ("id = ", "Invalid value"),
+        ("decree.toml", 'id = "ARA02"', "title"),
+        ("roulette-american.toml", 'follows = "roulette"', "roulette-american.toml: it follows 'roulette'"),
+        ("roulette-french.toml", "pockets = 37", r"roulette-french"),
+        ("boule.toml", "id = ", "boule.toml: Invalid value"),
     ],
 )
-def test_a_bad_file_is_refused_with_what_is_wrong(text: str, says: str) -> None:
+def test_a_bad_file_is_refused_with_what_is_wrong(name: str, text: str, says: str) -> None:
+    whole = {"decree.toml": 'id = "ARA02"\ntitle = "x"\nlanguages = []'}
     with pytest.raises(ValueError, match=says):
-        read_rulebook(text)
+        read_rulebook(whole | {name: text})
 
 
 # In the decree's own figures

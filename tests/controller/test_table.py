@@ -19,12 +19,12 @@ from controller.commands import (
     SessionOpen,
     ShoeStart,
 )
-from controller.events import AlertCleared, AlertRaised, AnyEvent, DataLate, DeviceState, RoundResult
+from controller.events import AlertCleared, AlertRaised, AnyEvent, DataLate, DeviceState, ResultCorrected, RoundResult
 from controller.games.game import Rejected
 from controller.games.games import make_game
 from controller.notation import Input, read_event, write
 from controller.retained import About
-from controller.table import Table, Unrestorable
+from controller.table import CORRECTABLE, Table, Unrestorable
 from devices.readings import (
     LinkGarbage,
     LinkLate,
@@ -134,6 +134,31 @@ def test_a_table_without_a_word_from_one_of_its_devices_is_stale() -> None:
     table = make(devices=("wheel", "slot"))
     take(table, UP)
     assert leaf(table, "state")["status"] == "stale"
+
+
+def test_a_correction_names_the_event_that_it_replaces() -> None:
+    table = make()
+    told = take(table, OPEN, NUMBER, WheelNumber(at=3.0, device="wheel", number=5))
+    first, second = [event for event in told if isinstance(event, RoundResult)]
+    assert replaced(table, round=1, number=9) == (first.seq, "b1")
+    again = make(saved=table.saved(), boot="b2")
+    number, boot = replaced(again, round=1, number=8)
+    assert (number, boot) == (table.seq, "b1"), "the first correction"
+    assert replaced(again, round=1, number=7) == (again.seq - 1, "b2")
+    assert replaced(again, round=2, number=6) == (second.seq, "b1")
+
+
+def test_a_correction_of_what_is_known_no_more_names_nothing() -> None:
+    table = make()
+    take(table, OPEN, *(WheelNumber(at=1.0 + at, device="wheel", number=at) for at in range(CORRECTABLE + 1)))
+    assert replaced(table, round=1, number=9) == (None, None)
+    assert replaced(table, round=3, number=9)[1] == "b1"
+
+
+def replaced(table: Table, **fields: Any) -> tuple[int | None, str | None]:
+    """What a correction says that it replaces."""
+    [corrected] = [event for event in take(table, ResultCorrect(**HEAD, **fields)) if isinstance(event, ResultCorrected)]
+    return corrected.replaces, corrected.replaces_boot
 
 
 def test_the_result_is_the_valid_one() -> None:

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import get_args
 
 import pytest
 
-from controller.games import blackjack_settings, chemin_settings, punto_banca_settings, shoe, trente_settings
-from controller.games.games import make_game
-from controller.games.roulette_settings import BREACHES, LAWS
+from controller.games import shoe
+from controller.games.blackjack import settings as blackjack_settings
+from controller.games.boule import settings as boule_settings
+from controller.games.chemin import settings as chemin_settings
+from controller.games.circle import settings as circle_settings
+from controller.games.craps import settings as craps_settings
+from controller.games.fortune import settings as fortune_settings
+from controller.games.games import GAMES, make_game
+from controller.games.house_poker import settings as house_poker_settings
+from controller.games.pai_gow import settings as pai_gow_settings
+from controller.games.punto_banca import settings as punto_banca_settings
+from controller.games.roulette.settings import BREACHES, LAWS
+from controller.games.texas_house import settings as texas_house_settings
+from controller.games.trente import settings as trente_settings
+from controller.games.trijoker import settings as trijoker_settings
+from controller.rulebook import rulebook
 from devices.readings import WheelFaultName
 from tests import contract
 
 SECTIONS = contract.sections("vocabulary.md")
 SHOWN = {
-    "roulette": "roulette-french",
-    "punto y banca": "punto-banca",
-    "chemin de fer": "chemin-de-fer",
-    "trente et quarante": "trente-et-quarante",
-    "blackjack": "blackjack",
+    "roulette": ("roulette-french", "ARA02"),
+    "punto y banca": ("punto-banca", "ARA02"),
+    "chemin de fer": ("chemin-de-fer", "ARA02"),
+    "trente et quarante": ("trente-et-quarante", "ARA02"),
+    "blackjack": ("blackjack", "ARA02"),
+    "boule": ("boule", "ARA02"),
+    "wheel of fortune": ("fortune-wheel", "ARA02"),
+    "craps": ("craps", "ARA02"),
+    "poker against the dealer": ("poker-no-draw", "ARA02"),
+    "trijoker": ("trijoker", "EUS96"),
+    "texas against the house": ("texas-house", "EUS96"),
+    "pai gow": ("pai-gow", "EUS96"),
+    "circle poker": ("texas-holdem", "EUS96"),
+    "circle draw": ("circle-draw", "EUS96"),
 }
-"""The games whose topics ``state`` and ``history`` are described, by the name in the headings."""
+"""The games whose topics ``state`` and ``history`` are described, and a decree that has them, by the name in the headings."""
 NAMED = (
     "irregularity",
     "irregularity of a shoe",
@@ -28,6 +51,11 @@ NAMED = (
     "irregularity of black jack",
     "irregularity of chemin de fer",
     "irregularity of trente et quarante",
+    "irregularity of boule and of the wheel of fortune",
+    "irregularity of craps",
+    "irregularity of poker against the dealer",
+    "irregularity of trijoker, texas against the house and pai gow",
+    "irregularity of circle poker",
     "alert",
 )
 """Lists of words that are in no type."""
@@ -36,6 +64,27 @@ CHEMIN = (
     *("fifth_card", "bank_overdealt", "two_third_cards", "false_card", "words_contradict", "restored"),
 )
 """That no claim is heard is told to whoever makes it; cards in the basket have several laws, and one name."""
+REFUSED = (
+    *("bet_after_close", "bet_locked", "bet_maximum", "bet_time", "dice_change", "dice_number", "shooter_withdrawn"),
+    *("minimum", "ante_limit", "bank_passed", "players_too_few", "players_too_many", "showdown"),
+)
+"""Laws that are told only to whoever gives a command that they forbid."""
+CELLS = tuple(law for law in dict.fromkeys((*boule_settings.LAWS, *fortune_settings.LAWS)) if law not in REFUSED)
+HOUSE_POKER = tuple(law for law in (*house_poker_settings.LAWS, *house_poker_settings.OWN_LAWS) if law not in REFUSED)
+BANKED = tuple(
+    law
+    for law in dict.fromkeys(
+        (*trijoker_settings.LAWS, *texas_house_settings.LAWS, *pai_gow_settings.LAWS, *trijoker_settings.OWN_LAWS)
+    )
+    if law not in REFUSED
+)
+
+BOOKS = tuple(rulebook(decree) for decree in ("BAL05", "BAL09", "ARA02", "EUS96", "GAL07"))
+CIRCLE_GAMES = tuple(game for game, (made, _) in GAMES.items() if made.endswith(":CircleGame"))
+CIRCLE = {
+    *circle_settings.LAWS,
+    *(law for book in BOOKS for game in CIRCLE_GAMES for law in getattr(getattr(book, game.replace("-", "_")), "laws", ())),
+} - set(REFUSED)
 
 
 def expected() -> dict[str, list[contract.Row]]:
@@ -106,13 +155,19 @@ def test_alerts_of_a_wheel_are_the_faults_that_no_policy_decides() -> None:
         ("irregularity of black jack", (*blackjack_settings.LAWS[len(shoe.LAWS) :], "hands_too_few")),
         ("irregularity of chemin de fer", CHEMIN),
         ("irregularity of trente et quarante", trente_settings.LAWS[len(shoe.LAWS) :]),
+        ("irregularity of boule and of the wheel of fortune", CELLS),
+        ("irregularity of craps", tuple(law for law in craps_settings.LAWS if law not in REFUSED)),
+        ("irregularity of poker against the dealer", HOUSE_POKER),
+        ("irregularity of trijoker, texas against the house and pai gow", BANKED),
+        ("irregularity of circle poker", CIRCLE),
     ],
 )
-def test_irregularities_of_a_game_of_cards(heading: str, laws: tuple[str, ...]) -> None:
-    assert [word for word, _ in contract.table(SECTIONS[heading])] == list(laws)
+def test_irregularities_of_a_game_of_cards(heading: str, laws: Collection[str]) -> None:
+    listed = [word for word, _ in contract.table(SECTIONS[heading])]
+    assert listed == list(laws) if isinstance(laws, tuple) else set(listed) == laws
 
 
-@pytest.mark.parametrize(("name", "game_id"), SHOWN.items())
-def test_what_a_game_shows(name: str, game_id: str) -> None:
-    game = make_game(game_id, "ARA02", {})
+@pytest.mark.parametrize(("name", "pair"), SHOWN.items())
+def test_what_a_game_shows(name: str, pair: tuple[str, str]) -> None:
+    game = make_game(*pair, {})
     assert [field for field, _ in contract.table(SECTIONS[f"{name} `shown`"])] == list(game.show(game.begin()))

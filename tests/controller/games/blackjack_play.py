@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import UnsetType
 
 from controller.commands import COMMANDS, AnyCommand
 from controller.events import AnyEvent, RoundResult
-from controller.games.blackjack import BlackjackGame
-from controller.games.blackjack_state import State
+from controller.games.blackjack.game import BlackjackGame
+from controller.games.blackjack.state import State
 from controller.games.games import make_game
 from controller.notation import read_input
 from devices.readings import AnyReading, CardCut, CardDrawn
@@ -80,7 +81,7 @@ class Play:
         return self.at
 
 
-def outcomes(result: RoundResult) -> dict[str, tuple[int, str | None, str | None]]:
+def outcomes(result: RoundResult) -> dict[str, tuple[int | UnsetType, str | None, str | None]]:
     """Hand -> points, what it makes, what becomes of it."""
     assert isinstance(result.hands, tuple)
     return {hand.who: (hand.points, hand.kind, hand.outcome) for hand in result.hands}

@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 
 import msgspec
 import pytest
+from msgspec import UnsetType
 
 from controller.commands import AnyCommand
 from controller.events import AnyEvent, Event, RoundResult
-from controller.games.chemin import CheminGame
-from controller.games.chemin_settings import CheminSettings
-from controller.games.chemin_state import State
+from controller.games.chemin.game import CheminGame
+from controller.games.chemin.settings import CheminSettings
+from controller.games.chemin.state import State
 from controller.notation import read_input
 from controller.rulebook import rulebook
 from controller.rulebook_chemin import Chemin
@@ -121,13 +122,13 @@ def at_table(decree: str, game: str = "chemin-de-fer", **settings: Any) -> Play:
     return play
 
 
-def result_of(events: list[AnyEvent]) -> dict[str, tuple[tuple[str, ...], int, str | None, str | None]]:
+def result_of(events: list[AnyEvent]) -> dict[str, tuple[tuple[str, ...], int | UnsetType, str | None, str | None]]:
     """The hands of the one result: cards, points, kind and outcome, by hand."""
     hands = only(events, RoundResult).hands
     assert isinstance(hands, tuple)
     return {hand.who: (hand.cards, hand.points, hand.kind, hand.outcome) for hand in hands}
 
 
-def points(events: list[AnyEvent]) -> dict[str, tuple[int, str | None]]:
+def points(events: list[AnyEvent]) -> dict[str, tuple[int | UnsetType, str | None]]:
     """The same, points and outcome only."""
     return {who: (made, outcome) for who, (_, made, _, outcome) in result_of(events).items()}

@@ -12,8 +12,8 @@ from controller.events import AnyEvent, CardExpected
 from controller.games.baccarat import next_card
 from controller.games.cards import DECK
 from controller.games.games import make_game
-from controller.games.punto_banca import PuntoBancaGame
-from controller.games.punto_banca_state import State
+from controller.games.punto_banca.game import PuntoBancaGame
+from controller.games.punto_banca.state import State
 from controller.notation import read_input
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkLost, LinkUp, ShoeResult
 

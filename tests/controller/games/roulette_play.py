@@ -10,8 +10,8 @@ import msgspec
 from controller.commands import COMMANDS, AnyCommand
 from controller.events import AnyEvent, Event
 from controller.games.games import make_game
-from controller.games.roulette import RouletteGame
-from controller.games.roulette_state import State
+from controller.games.roulette.game import RouletteGame
+from controller.games.roulette.state import State
 from controller.notation import read_input
 from devices.readings import AnyReading, Number, Phase, WheelFault, WheelFaultName, WheelNumber, WheelPhase
 

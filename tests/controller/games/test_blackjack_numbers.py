@@ -15,8 +15,8 @@ from math import sqrt
 import pytest
 
 from controller.events import RoundResult
-from controller.games.blackjack_course import dealer_hand
-from controller.games.blackjack_hands import dealer_draws
+from controller.games.blackjack.course import dealer_hand
+from controller.games.blackjack.hands import dealer_draws
 from controller.games.cards import composition
 from tests.controller.games.blackjack_play import Play
 from tests.controller.games.roulette_play import of

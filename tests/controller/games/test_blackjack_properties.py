@@ -27,13 +27,14 @@ from controller.events import (
     ShoeCut,
     ShoeEnded,
 )
-from controller.games.blackjack_course import KEYS
-from controller.games.blackjack_hands import points
-from controller.games.blackjack_state import State
+from controller.games.blackjack.course import KEYS
+from controller.games.blackjack.hands import points
+from controller.games.blackjack.state import State
 from controller.games.cards import DECK, composition
 from controller.games.game import Rejected
 from controller.notation import Input, read_event, read_input, write
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
+from tests.controller.anything import FOREIGN
 from tests.controller.games.blackjack_play import PAIRS, Play
 from tests.controller.games.roulette_play import of
 
@@ -155,6 +156,8 @@ def cards_of(said: list[CardDealt] | list[CardRemoved]) -> Counter[str]:
 
 def fair(hand: Hand, dealer: Hand) -> None:
     """A hand's outcome by the plainest of counts."""
+    assert isinstance(hand.points, int)
+    assert isinstance(dealer.points, int)
     if hand.kind in ("surrender", "bust"):
         assert hand.outcome == "lose"
     elif dealer.points > 21:
@@ -182,7 +185,7 @@ CARD = st.builds(
     CardDrawn,
     at=st.just(1.0),
     frame=st.just("f"),
-    card=st.one_of(CARDS, CARDS, CARDS, CARDS, st.sampled_from([None, "Xx"])),
+    card=st.one_of(CARDS, CARDS, CARDS, CARDS, st.sampled_from([None, None, *FOREIGN])),
     exposed=st.sampled_from([False] * 9 + [True]),
     unsure=st.sampled_from([False] * 9 + [True]),
     late=st.sampled_from([False] * 14 + [True]),
@@ -192,7 +195,7 @@ HANDS = st.one_of(*(command(name, who=WHO) for name in KEYS))
 DECIDE = command(
     "card.decide",
     action=st.sampled_from(["read", "accept", "remove", "next_round", "for", "basket"]),
-    card=st.one_of(st.none(), CARDS),
+    card=st.one_of(st.none(), CARDS, CARDS, st.sampled_from(FOREIGN)),
     who=WHO,
 )
 REST = st.one_of(

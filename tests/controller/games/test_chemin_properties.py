@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from controller.commands import CardDecide, CardsTurn
 from controller.events import AnyEvent, CardDealt, RoundResult
 from controller.games.cards import DECK
-from controller.games.chemin_hands import cards_of
-from controller.games.chemin_state import State
+from controller.games.chemin.hands import cards_of
+from controller.games.chemin.state import State
 from controller.games.game import Rejected
 from controller.notation import Input, read_event, read_input, write
 from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, Reading, ShoeFault, ShoeReset
+from tests.controller.anything import FOREIGN
 from tests.controller.games.chemin_play import PAIRS, Play, of
 
 CARD = re.compile(r"(?:\"|: )([A2-9TJQK][cdhs])\b")
@@ -43,7 +44,7 @@ COMMAND = {
     "card.decide": command(
         "card.decide",
         action=st.sampled_from(["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]),
-        card=st.sampled_from([None, "9h", "Xx"]),
+        card=st.sampled_from([None, "9h", "9h", "9h", *FOREIGN]),
         who=WHO,
         index=INDEX,
         fault=st.sampled_from([None, "croupier", "banker", "player"]),
@@ -64,7 +65,7 @@ ANYTHING = st.sampled_from([NEXT, *COMMAND])
 TROUBLE: st.SearchStrategy[Input] = st.sampled_from(
     [
         CardDrawn(at=1.0, card=None, frame="?"),
-        CardDrawn(at=1.0, card="Zz", frame="Zz"),
+        *(CardDrawn(at=1.0, card=card, frame=f"<{card}>") for card in FOREIGN),
         CardCut(at=1.0),
         ShoeReset(at=1.0),
         ShoeFault(at=1.0, fault="overdraw", active=True),

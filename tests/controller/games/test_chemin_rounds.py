@@ -21,8 +21,8 @@ from controller.events import (
     ShoeStarted,
 )
 from controller.games.cards import DECK
-from controller.games.chemin_hands import bank_duty
-from controller.games.chemin_state import Card, Coup
+from controller.games.chemin.hands import bank_duty
+from controller.games.chemin.state import Card, Coup
 from controller.games.game import Rejected
 from tests.controller.games.chemin_play import at_table, of, only, points, result_of, rules, whats
 

@@ -9,7 +9,7 @@ import pytest
 
 from controller.events import RoundResult, ShoeCut, ShoeEnded
 from controller.games.cards import DECK
-from controller.games.chemin_state import State
+from controller.games.chemin.state import State
 from tests.controller.games.chemin_play import PAIRS, Play, of, only
 
 WORTH: dict[str, int] = {rank: at if at < 10 else 0 for at, rank in enumerate("A23456789TJQK", 1)}

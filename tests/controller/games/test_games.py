@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from controller.games.games import make_game
-from controller.games.roulette_settings import BREACHES, LAWS, RouletteSettings
+from controller.games.roulette.settings import BREACHES, LAWS, RouletteSettings
 from tests.controller.games.roulette_play import PAIRS, Play
 
 

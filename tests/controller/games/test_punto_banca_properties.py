@@ -26,7 +26,7 @@ from controller.events import (
 from controller.games.baccarat import next_card, points
 from controller.games.cards import DECK
 from controller.games.game import Rejected
-from controller.games.punto_banca_state import State
+from controller.games.punto_banca.state import State
 from controller.notation import Input, read_event, read_input, write
 from devices.readings import (
     CardCut,
@@ -40,6 +40,7 @@ from devices.readings import (
     ShoeReset,
     ShoeResult,
 )
+from tests.controller.anything import FOREIGN
 from tests.controller.games.punto_banca_play import DECREES, Play
 
 TAGS = {command.__struct_config__.tag for command in COMMANDS}
@@ -75,7 +76,7 @@ PLAIN = st.just(CardDrawn(at=1.0, device="shoe", card=CARD))
 ODD: st.SearchStrategy[Input] = st.one_of(
     DRAWN,
     DRAWN,
-    told(CardDrawn, card=st.sampled_from(["Xx", "joker"])),
+    told(CardDrawn, card=st.sampled_from(FOREIGN), unsure=st.booleans(), late=st.booleans()),
     told(CardCut),
     told(ShoeReset),
     told(ShoeResult, winner=st.sampled_from(["player", "banker", "tie", None]), forced=st.booleans()),
@@ -96,7 +97,7 @@ SAID: st.SearchStrategy[Input] = st.one_of(
     command("cards.turn", who=WHO),
     command("cards.turn"),
     command("card.decide", action=st.sampled_from(["accept", "remove", "next_round"])),
-    command("card.decide", action=st.just("read"), card=st.just(CARD), who=WHO),
+    command("card.decide", action=st.just("read"), card=st.sampled_from([CARD, CARD, *FOREIGN]), who=WHO),
     command("card.decide", action=st.just("for"), who=WHO),
     command("round.void", reason=st.sampled_from(["misdeal", "ball_out"]), round=ROUNDS),
     command("round.confirm", round=ROUNDS, winner=st.sampled_from([None, "player", "tie"])),

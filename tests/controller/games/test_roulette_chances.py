@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from controller.games.roulette_chances import Cover, chances, covers, winning
+from controller.games.roulette.chances import Cover, chances, covers, winning
 from controller.rulebook import Roulette, rulebook
 
 RED = {1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}

@@ -12,7 +12,7 @@ from controller.commands import AnyCommand, RoundVoid
 from controller.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundUnresolved
 from controller.events import RoundVoid as Null
 from controller.games.game import Rejected
-from controller.games.roulette_state import State
+from controller.games.roulette.state import State
 from controller.notation import Input, read_event, read_input, write
 from devices.readings import LinkStale, LinkUp, Number, Phase, Reading, WheelFault, WheelNumber, WheelPhase
 from tests.controller.games.roulette_play import PAIRS, Play

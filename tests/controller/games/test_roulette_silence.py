@@ -108,7 +108,10 @@ def test_a_late_number_that_the_wheel_does_not_have_is_no_candidate(play: Play) 
 
 def test_a_late_number_does_not_touch_a_result(play: Play) -> None:
     play.spin(8, 1)
-    assert play.number(9, 1, late=True) == []
+    assert play.number(8, 1, late=True) == []
+    unresolved = only(play.number(9, 1, late=True), RoundUnresolved)  # a wheel that was started anew counts from the same again
+    assert (unresolved.round, unresolved.candidate) == (2, 9)
+    assert [entry.number for entry in play.state.entries] == [8, None]
 
 
 def test_a_lost_number_of_a_relaunch_is_a_candidate(play: Play) -> None:

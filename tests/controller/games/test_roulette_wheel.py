@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.games.games import make_game
-from controller.games.roulette_wheel import EUROPEAN, faults, neighbours
+from controller.games.roulette.wheel import EUROPEAN, faults, neighbours
 from controller.rulebook import Roulette, rulebook
 from tests.controller.games.roulette_play import PAIRS
 

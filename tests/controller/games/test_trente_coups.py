@@ -15,7 +15,7 @@ from controller.events import (
 )
 from controller.games.cards import is_red
 from controller.games.game import Rejected
-from controller.games.trente_rows import is_coup, marks, next_row, points, rows, winner
+from controller.games.trente.rows import is_coup, marks, next_row, points, rows, winner
 from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, REFAIT, TIE, Play, coups, of_kind, shuffled, table
 from tests.controller.test_rulebooks import of
 
@@ -44,6 +44,7 @@ def test_rows_make_31_to_40_whatever_comes(decree: str) -> None:
         [result] = of_kind(RoundResult, play.coup(" ".join(cards)))
         assert isinstance(result.hands, tuple)
         for hand in result.hands:
+            assert isinstance(hand.points, int)
             assert 31 <= hand.points <= 40
             assert points(hand.cards[:-1]) < 31
 

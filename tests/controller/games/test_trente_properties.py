@@ -25,10 +25,11 @@ from controller.events import (
 )
 from controller.games.cards import DECK
 from controller.games.game import Rejected
-from controller.games.trente_rows import is_coup, next_row, points, winner
-from controller.games.trente_state import State
+from controller.games.trente.rows import is_coup, next_row, points, winner
+from controller.games.trente.state import State
 from controller.notation import Input, read_event, read_input, write
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkLate, LinkLost, LinkUp, Reading, ShoeFault, ShoeReset
+from tests.controller.anything import FOREIGN
 from tests.controller.games.trente_play import DECREES, Play
 
 TAGS = {command.__struct_config__.tag for command in COMMANDS}
@@ -46,10 +47,10 @@ def drawn(card: str | None = CARD, **fields: Any) -> Input:
 
 
 ODD: list[Input] = [
-    *[drawn()] * 6,
+    *[drawn()] * 12,
     drawn(None),
     drawn(None),
-    drawn("Xx"),
+    *map(drawn, FOREIGN),
     drawn(unsure=True),
     drawn(late=True),
     drawn(None, late=True),
@@ -73,6 +74,7 @@ SAID: list[Input] = [
     *[fixed("bets.open"), fixed("bets.close")] * 2,
     *[fixed("card.decide", action=action) for action in ("accept", "remove", "next_round")] * 2,
     *[fixed("card.decide", action="read", card=CARD)] * 3,
+    *[fixed("card.decide", action="read", card=card) for card in FOREIGN],
     fixed("card.decide", action="for", who="red"),
     fixed("round.void", reason="misdeal"),
     fixed("round.void", reason="cut_card"),

@@ -11,7 +11,7 @@ from controller.events import (
     RoundUnresolved,
 )
 from controller.games.game import Rejected
-from controller.games.trente_state import QUEUE
+from controller.games.trente.state import QUEUE
 from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, of_kind, shuffled, table
 
 

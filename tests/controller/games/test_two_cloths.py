@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from controller.events import CardDealt, CardExpected, CardRemoved, HandDecided, Irregularity, RoundResult, RoundVoid, ShoeStarted
-from controller.games.chemin_hands import bank_duty
-from controller.games.chemin_state import Card, Coup, Word
+from controller.games.chemin.hands import bank_duty
+from controller.games.chemin.state import Card, Coup, Word
 from controller.games.game import Rejected
 from tests.controller.games.chemin_play import Play, at_table, of, only, points, result_of, rules, whats
 

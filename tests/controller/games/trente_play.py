@@ -11,9 +11,9 @@ from controller.commands import AnyCommand
 from controller.events import AnyEvent
 from controller.games.cards import DECK
 from controller.games.games import make_game
-from controller.games.trente import TrenteGame
-from controller.games.trente_rows import is_coup
-from controller.games.trente_state import State
+from controller.games.trente.game import TrenteGame
+from controller.games.trente.rows import is_coup
+from controller.games.trente.state import State
 from controller.notation import read_input
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkLost, LinkUp, ShoeReset
 

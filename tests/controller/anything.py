@@ -1,0 +1,92 @@
+"""Any input, with fields that are sometimes right and often wrong: what people and devices might say, and a program that errs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from controller.games.cards import DECK
+from controller.notation import Input, read_input
+from devices.readings import Reading
+
+FOREIGN = ("Xx", "1c", "", "AH", "10h", "X", "7", "hh")
+"""What is no card of any game; of one game, "X" is."""
+WHO = (
+    *(None, "", "nobody", "player", "banker", "bank", "cloth:1", "cloth:2", "black", "red", "dealer", "board", "board:2", "burn"),
+    *("box:1", "box:2", "box:1.2", "box:99", "box:x", "seat:1", "seat:2", "seat:99", "common:1", "common:2", "discards"),
+)
+VALUES: Mapping[str, tuple[Any, ...]] = {
+    "by": ("M. Lasa",),
+    "who": WHO,
+    "to": WHO,
+    "winner": (*WHO, "tie", "joker"),
+    "index": (None, None, -1, 0, 1, 2, 3, 9),
+    "count": (-1, 0, 1, 1, 2, 3, 60),
+    "number": (None, 0, 1, 5, 24, 36, 37, -1, "00", "joker", "", "X"),
+    "conflict": (None, None, None, 7, "00"),
+    "cell": (0, 1, 2, 18, 19, 54, 64, 65, -1),
+    "spin": (None, 1, 1, 2, 3),
+    "throw": (None, 1, 1, 2, 3),
+    "round": (None, None, 0, 1, 2, 99),
+    "seat": (None, 1, 2, 0, 99, -1),
+    "boxes": ((), (1,), (1, 2), (1, 2, 3, 4), (1, 1), (0,), (99,)),
+    "bet": ("", "ante", "bonus", "win", "pass", "5", "red", "insurance", "nothing"),
+    "values": ((), (1,), (3, 4), (6, 6), (1, 2, 3), (0, 7), (1, 2, 3, 4)),
+    "dice": (None, (3, 4), (0, 7), (1,), ()),
+    "serials": ((), ("1",), ("1", "2"), ("1", "2", "3", "4", "5", "6"), ("1", "1")),
+    "serial": (None, "1", "2", "9"),
+    "amount": (None, None, -1, 0, 100, 1000, 10**9),
+    "minimum": (None, 0, -1, 500, 1000),
+    "shoe": ("S1", "S2", ""),
+    "backs": (None, (3, 3), ()),
+    "side": (None, 0, 200),
+    "size": (-1, 0, 1, 3, 5, 7, 60),
+    "box": (0, 1, 99),
+    "device": ("device",),
+    "frame": (None, "what was said"),
+    "alert": ("", "sensor", "card_while_closed"),
+}
+"""By the name of a field, what may stand in it. Fields that are not here get what their type allows."""
+
+
+def anything(kind: type[Any], chance: random.Random, cards: tuple[str, ...] = DECK) -> Input:
+    """One command, from a person in charge, or reading of this kind. ``cards``: those of the game."""
+    types = get_type_hints(kind)
+    while True:
+        fields = {field.name: _value(field.name, types[field.name], chance, cards) for field in msgspec.structs.fields(kind)}
+        if not issubclass(kind, Reading):
+            fields["role"] = chance.choice(("table_head", "inspector", "inspector", "director"))
+        try:
+            return read_input(msgspec.json.encode({"type": kind.__struct_config__.tag, **fields}))
+        except ValueError:  # not of the notation: nobody can say that
+            continue
+
+
+def _value(name: str, kind: Any, chance: random.Random, cards: tuple[str, ...]) -> Any:
+    if name in VALUES:
+        return chance.choice([value for value in VALUES[name] if value is not None or type(None) in get_args(kind)])
+    card = chance.choice(FOREIGN) if chance.random() < 0.4 else chance.choice(cards)
+    if name == "card":
+        return card if chance.random() < 0.9 or type(None) not in get_args(kind) else None
+    if name in ("cards", "low", "missing", "extra") and "str" in str(kind):
+        return [card, *chance.sample(cards, chance.choice((0, 0, 1, 2, 4, 6)))][: chance.choice((0, 1, 2, 3, 5, 7))]
+    if name == "hands":
+        return chance.choice((None, {}, {chance.choice(WHO) or "box:1": [card]}, {"box:1": list(chance.sample(cards, 5))}))
+    if get_origin(kind) in (Union, UnionType):
+        return _value(name, chance.choice(get_args(kind)), chance, cards)
+    if get_origin(kind) is Literal:
+        return chance.choice(get_args(kind))
+    if get_origin(kind) is tuple:
+        return [_value(name, get_args(kind)[0], chance, cards) for _ in range(chance.choice((0, 1, 2)))]
+    plain: dict[Any, tuple[Any, ...]] = {
+        bool: (False, True),
+        int: (-1, 0, 1, 2, 52, 312),
+        float: (1.0,),
+        str: ("", "a word"),
+        type(None): (None,),
+    }
+    return chance.choice(plain[kind])

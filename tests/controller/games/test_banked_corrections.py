@@ -1,0 +1,179 @@
+"""Published results of trijoker, texas against the house and pai gow that a person corrects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.events import AwardQualified, ResultCorrected
+from controller.games.game import Rejected
+from tests.controller.games.banked_play import Play, of_kind
+
+TRIJOKER = "Ah 2c Kd Ac 3c 9d 7h 8s"
+"""Box 1 has aces, box 2 nothing; the common cards are the king and the nine of diamonds."""
+
+
+def trijoker(cards: str = TRIJOKER) -> Play:
+    play = Play("trijoker", "BAL05")
+    play.open(1, 2)
+    play.bets()
+    play.cards(cards)
+    play.act("box:2", "withdraw")
+    play.turn("common:1", "common:2", "box:1", "box:2")
+    return play
+
+
+def texas(cards: str = "Ah 2c Ks As 7c Kd Tc 4d 9h 4c 6s", *, second: str = "go") -> Play:
+    play = Play("texas-house")
+    play.open(1, 2)
+    play.say("bets.open", "croupier")
+    play.say("bet.place", "croupier", who="box:1", bet="txb")
+    play.say("bets.close", "croupier")
+    deal = cards.split()
+    play.cards(" ".join(deal[:9]))
+    play.act("box:1", "go")
+    play.act("box:2", second)
+    play.cards(" ".join(deal[9:]))
+    play.turn("dealer", "box:1", *(["box:2"] if second == "go" else []))
+    return play
+
+
+def pai_gow(low: str = "Kc Kd") -> Play:
+    play = Play("pai-gow")
+    play.open(1)
+    play.bets()
+    play.say("dice.tell", values=[5, 5, 5])
+    play.packet(7)
+    play.packet(7)
+    play.say("deck.check", cards=39)
+    play.act("box:1", "set")
+    play.say("cards.show", who="dealer", cards=["Qc", "Qd", "9h", "8s", "7c", "Jd", "Th"], low=["Jd", "Th"])
+    play.say("cards.show", who="box:1", cards=["Kc", "Kd", "2h", "3s", "5c", "Ah", "4d"], low=low.split())
+    return play
+
+
+def correct(play: Play, **hands: str) -> list[Any]:
+    """The right cards of hands: ``box1`` for ``box:1``, ``box1_low`` for its low hand."""
+    named = {who.replace("box", "box:").replace("_low", ".low"): cards.split() for who, cards in hands.items()}
+    return [*play.say("result.correct", round=1, hands=named)]
+
+
+def corrected(events: list[Any]) -> ResultCorrected:
+    [found] = of_kind(ResultCorrected, events)
+    return found
+
+
+def awards(events: list[Any]) -> list[tuple[str, str, bool]]:
+    return [(each.box, each.hand, each.stands) for each in of_kind(AwardQualified, events)]
+
+
+def test_trijoker_is_as_the_right_cards_would_have_made_it() -> None:
+    play, other = trijoker(), trijoker(TRIJOKER.replace("Kd", "2d").replace("Ac", "2h"))
+    now = corrected(correct(play, common="2d 9d", box1="Ah 2h 7h"))
+    assert now.hands == other.result().hands
+    assert play.game.history(play.state)[-1] == {**other.game.history(other.state)[-1], "corrected": True}
+
+
+def test_texas_is_as_the_right_cards_would_have_made_it_and_its_bonus_too() -> None:
+    play = texas()
+    other = texas("Ah 2c Qh Qs 7c Jd Tc 4d 9h 4c 6s")
+    events = correct(play, box1="Ah Qs", dealer="Qh Jd")
+    now, then = corrected(events), other.result()
+    assert (now.hands, now.marks) == (then.hands, then.marks)
+    assert awards(play.events) == [("box:1", "pair", True), ("box:1", "pair", False)]
+    assert awards(correct(play, box1="Ah As")) == [("box:1", "pair", True)]
+    assert awards(correct(play, box1="Ah Ad")) == [("box:1", "pair", False), ("box:1", "pair", True)], "of other cards"
+
+
+def test_pai_gow_is_as_the_right_hands_would_have_made_it() -> None:
+    play, other = pai_gow(), pai_gow("Ah 4d")
+    assert corrected(correct(play, box1_low="Ah 4d")).hands == other.result().hands
+    play.again()
+    assert corrected(correct(play, box1_low="Kd Kc")).hands != other.result().hands
+
+
+def test_a_hand_that_was_told_as_wrongly_set() -> None:
+    play = pai_gow("Kc")
+    [hand] = [each for each in play.result().hands or () if each.who == "box:1"]
+    assert (hand.kind, hand.outcome) == ("wrongly_set", "lose")
+    now = corrected(correct(play, box1_low="Kc Kd"))
+    assert [(each.kind, each.low_kind, each.outcome) for each in now.hands or () if each.who == "box:1"] == [
+        ("straight", "pair", "win")
+    ]
+    back = corrected(correct(play, box1_low="5c Ah 4d"))
+    assert [each.kind for each in back.hands or () if each.who == "box:1"] == ["wrongly_set"]
+
+
+@pytest.mark.parametrize(
+    ("hands", "why"),
+    [
+        ({}, "say the hands that were told wrongly"),
+        ({"box1": "Kc Kd 2h 3s 5c Ah 4c"}, "say box:1.low, which of the cards"),
+        ({"box1_low": "Qc Kd"}, "say box:1.low, which of the cards"),
+        ({"box1_low": "Kd Kd"}, "say box:1.low, which of the cards"),
+        ({"box2_low": "Kc Kd"}, "box:2 did not lie open in round 1"),
+        ({"dealer": "Qc Qd 9h 8s Jd Th"}, "dealer lay there with 7 cards, and 6"),
+        ({"dealer": "Qc Qd 9h 8s Kc Jd Th"}, "a card would be there twice"),
+        ({"dealer": "Qc Qd 9h 8s Zz Jd Th"}, "Zz is none of the deck"),
+        ({"dealer": "Qd Qc 9h 8s 7c Jd Th", "box1_low": "Kd Kc"}, "lay so already"),
+    ],
+)
+def test_what_may_not_be_corrected(hands: dict[str, str], why: str) -> None:
+    play = pai_gow("Ah 4d") if "box1" in hands else pai_gow()
+    state = play.state
+    with pytest.raises(Rejected, match=why):
+        correct(play, **hands)
+    assert play.state is state
+
+
+def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
+    play = texas(second="pass")
+    kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
+    assert '"As"' in kept
+    assert not [card for card in ("2c", "7c") if f'"{card}"' in kept]
+    with pytest.raises(Rejected, match="box:2 did not lie open"):
+        correct(play, box2="2c 7d")
+    assert corrected(correct(play, dealer="Ks 7c")).hands, "the card of a hand that gave up: nobody may tell"
+
+
+def test_only_who_is_in_charge_corrects() -> None:
+    play = trijoker()
+    with pytest.raises(Rejected, match="the role croupier may not say this"):
+        play.say("result.correct", "croupier", round=1, hands={"box:1": ["Ah", "Ac", "7d"]})
+    with pytest.raises(Rejected, match="what comes out follows from the cards"):
+        play.say("result.correct", round=1, winner="box:1")
+
+
+def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
+    play = Play("texas-house")
+    play.open(1)
+    play.bets()
+    play.cards("Ah 2c Ks As Tc 4d 9h")
+    play.say("session.close")
+    play.say("round.confirm", round=1)
+    now = corrected(correct(play, board="Tc 4d 9s"))
+    assert [(hand.who, hand.cards, hand.settled) for hand in now.hands or ()] == [("board", ("Tc", "4d", "9s"), ())]
+
+
+def test_a_bonus_that_was_told_is_taken_back_with_a_null_round() -> None:
+    play = texas_bonus()
+    assert awards(play.events) == [("box:1", "pair", True)]
+    assert awards(play.say("round.void", reason="misdeal")) == [("box:1", "pair", False)]
+    touched = texas_bonus()
+    assert awards(touched.say("deal.error", error="touched", who="box:1", fault="player")) == [("box:1", "pair", False)]
+
+
+def texas_bonus() -> Play:
+    """Both go, and box 1 shows a pair of aces before turn and river."""
+    play = Play("texas-house")
+    play.open(1, 2)
+    play.say("bets.open", "croupier")
+    play.say("bet.place", "croupier", who="box:1", bet="txb")
+    play.say("bets.close", "croupier")
+    play.cards("Ah 2c Ks As 7c Kd Tc 4d 9h")
+    play.act("box:1", "go")
+    play.act("box:2", "go")
+    play.turn("box:1")
+    return play

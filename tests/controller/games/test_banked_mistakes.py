@@ -1,0 +1,216 @@
+"""Mistakes at trijoker, texas against the house and pai gow that are put right before the result; what waits and what hides."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import CardDealt, CardTurned, DeckChecked, Hand, RoundResult, RoundUnresolved, RoundVoid
+from controller.games.game import Rejected
+from devices.readings import ShufflerState, ShufflerVerdict
+from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
+
+ONE, TWO = "Ts Td Tc", "As Ac 5d"
+
+
+def trijoker(**settings: str) -> Play:
+    play = Play("trijoker", "BAL05", **settings)
+    play.open(1, 2)
+    play.bets()
+    return play
+
+
+def texas() -> Play:
+    play = Play("texas-house")
+    play.open(1, 2)
+    play.bets()
+    return play
+
+
+def show(play: Play, who: str, cards: str) -> None:
+    play.say("cards.show", "croupier", who=who, cards=cards.split())
+
+
+def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
+    play = trijoker()
+    play.say("cards.deal", count=2, who="box:1")
+    play.cards("- 2c - 3d - -")
+    play.turn("common:1", "common:2")
+    show(play, "box:1", TWO)
+    show(play, "box:2", TWO)
+    assert irregularities(play.events)[-1][0] == "shown_differs"
+    show(play, "box:1", ONE)
+    assert play.shown()["asks"] == ["cards.show", "card.decide", "round.void"]
+    said = play.say("card.decide", action="accept")
+    assert {event.card for event in of_kind(CardTurned, said)} == set(ONE.split())
+    show(play, "box:2", TWO)
+    assert [hand.cards for hand in play.result().hands or ()][:2] == [tuple(ONE.split()), tuple(TWO.split())]
+
+
+def test_cards_that_came_unseen_are_told_before_those_that_wait() -> None:
+    play = trijoker()
+    play.cards("Ts As")
+    play.gap()
+    play.cards("2c")
+    said = play.say("cards.deal", count=1)
+    assert [event.to for event in of_kind(CardDealt, said)] == ["common:1"]
+    said = play.say("card.decide", action="accept")
+    assert [event.to for event in of_kind(CardDealt, said)] == ["box:1"]
+
+
+def test_a_card_in_doubt_is_decided_before_more_are_told() -> None:
+    play = trijoker()
+    play.cards("Ts Ts")
+    with pytest.raises(Rejected, match=r"waits for card\.decide"):
+        play.say("cards.deal", count=1)
+
+
+@pytest.mark.parametrize("to", ["box:2", "common:1", "burn"])
+def test_a_card_that_its_device_knows_elsewhere_waits_for_a_person(to: str) -> None:
+    play = trijoker()
+    said = play.cards("Ts", to=to)
+    assert irregularities(said) == [("card_unsure", ("card.decide", "round.void"))]
+    assert of_kind(CardDealt, said) == []
+    said = play.say("card.decide", action="accept")
+    assert [(event.to, event.card) for event in of_kind(CardDealt, said)] == [("box:1", None)]
+
+
+@pytest.mark.parametrize("to", ["box:1", "player", None])
+def test_a_device_may_have_words_of_its_own(to: str | None) -> None:
+    assert [event.to for event in of_kind(CardDealt, trijoker().cards("Ts", to=to))] == ["box:1"]
+
+
+@pytest.mark.parametrize(
+    ("error", "who", "law"),
+    [("exposed", "dealer", "card_exposed"), ("order", None, "wrong_order"), ("defective", None, "deck_defective")],
+)
+def test_only_a_wrong_number_can_be_put_right(error: str, who: str | None, law: str) -> None:
+    play = texas()
+    play.cards("As Kd 9c")
+    assert [reason for reason, _ in voids(play.say("deal.error", error=error, who=who, recoverable=True))] == [law]
+
+
+def test_a_wrong_number_that_was_put_right() -> None:
+    play = texas()
+    play.cards("As Kd 9c")
+    said = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
+    assert (irregularities(said), of_kind(RoundVoid, said)) == ([("deal_error", ())], [])
+
+
+def test_a_second_error_does_not_hide_what_the_table_waits_for() -> None:
+    play = trijoker()
+    play.cards("Ts As -")
+    play.say("deal.error", error="exposed", who="common:1")
+    with pytest.raises(Rejected, match=r"waits for cards\.show"):
+        play.say("deal.error", error="premature")
+    assert voids(play.say("cards.show", who="common:1", cards=["Jd"]))[0][0] == "card_exposed"
+
+
+def test_an_error_that_makes_the_round_null_may_be_told_at_any_time() -> None:
+    play = trijoker()
+    play.cards("Ts As -")
+    play.say("deal.error", error="exposed", who="common:1")
+    assert voids(play.say("deal.error", error="too_many"))[0][0] == "wrong_count"
+
+
+def test_a_session_that_closes_over_closed_bets_leaves_the_round_unresolved() -> None:
+    play = trijoker()
+    assert [event.round for event in of_kind(RoundUnresolved, play.say("session.close"))] == [1]
+
+
+def test_an_unresolved_round_that_was_settled_at_the_table() -> None:
+    play = trijoker()
+    play.cards("Ts As 2c")
+    play.say("session.close")
+    assert play.shown()["unresolved"] == [1]
+    [result] = of_kind(RoundResult, play.say("round.confirm", round=1))
+    assert (result.hands, result.confirmed_by) == ((), "M. Lasa (table_head)")
+    assert play.shown()["unresolved"] == []
+    with pytest.raises(Rejected):
+        play.say("round.confirm", round=1)
+    with pytest.raises(Rejected):
+        play.say("result.correct", round=1, hands={"box:1": ONE.split()})
+
+
+@pytest.mark.rule("BAL05-146")
+def test_a_player_who_shows_his_cards_loses_what_he_has_bet() -> None:
+    play = trijoker()
+    play.cards("Ts As 2c Td Ac 3d Tc 5d")
+    play.act("box:1", "withdraw")
+    assert irregularities(play.say("deal.error", error="exposed", who="box:1", fault="player")) == [("hand_told", ())]
+    with pytest.raises(Rejected, match="box:1 has no hand in play"):
+        play.say("deal.error", error="exposed", who="box:1", fault="player")
+    play.turn("common:1")
+    with pytest.raises(Rejected, match="box:1 has lost"):
+        play.act("box:1", "withdraw")
+    play.turn("common:2", "box:2")
+    result = play.result()
+    assert bets_of(result, "box:1") == {"bet_1": ("void", None), "bet_2": ("lose", None), "bet_3": ("lose", None)}
+    assert (result.hands or ())[0] == Hand(who="box:1", cards=(), outcome="lose", settled=(result.hands or ())[0].settled), (
+        "its cards are told to nobody"
+    )
+    assert bets_of(result, "box:2")["bet_3"] == ("win", (1, 1))
+    play.say("result.correct", round=1, hands={"common": ["2c", "Ad"]})
+
+
+def test_where_the_decree_has_no_such_penalty_the_round_goes_on() -> None:
+    play = Play("trijoker", "EUS96")
+    play.open(1)
+    play.bets()
+    play.cards("Ts 2c Td 3d Tc")
+    assert irregularities(play.say("deal.error", error="exposed", who="box:1", fault="player")) == [("card_exposed", ())]
+
+
+@pytest.mark.parametrize("role", ["inspector", "director"])
+def test_only_who_may_call_a_round_null_tells_an_error_of_dealing(role: str) -> None:
+    play = trijoker()
+    play.cards("Ts As")
+    with pytest.raises(Rejected, match=f"the role {role} may not say this; it is for table_head"):
+        play.say("deal.error", role=role, error="too_many")
+
+
+def test_a_deck_that_is_not_right_is_asked_for_before_a_round() -> None:
+    play = Play("trijoker", "BAL05")
+    play.open(1)
+    play.say("deck.check", cards=51)
+    assert play.shown()["asks"] == ["deck.check"]
+    play.say("deck.check", cards=52)
+    assert play.shown()["asks"] == []
+
+
+def test_a_shuffler_that_is_not_ready_is_asked_for_before_bets_close() -> None:
+    play = Play("trijoker", "BAL05")
+    play.open(1)
+    play.take(ShufflerState(at=1.0, device="shuffler", state="jam"))
+    assert play.shown()["asks"] == [], "it may be mended until then"
+    play.say("bets.open")
+    assert play.shown()["asks"] == ["deck.check"]
+    play.take(ShufflerState(at=1.0, device="shuffler", state="ready"))
+    assert play.shown()["asks"] == []
+
+
+def test_a_verdict_does_not_name_a_card_that_waits() -> None:
+    play = Play("trijoker", "BAL05")
+    play.open(1)
+    play.cards("As")
+    verdict = ShufflerVerdict(at=1.0, device="shuffler", count=51, missing=("As",))
+    assert play.game.confidential(play.state, verdict)
+    [checked] = of_kind(DeckChecked, play.take(verdict))
+    assert (checked.right, checked.missing) == (False, ())
+
+
+@pytest.mark.parametrize(("decree", "settings"), [("BAL05", {}), ("EUS96", {"face_up": "yes"})])
+def test_a_common_card_that_lies_open_by_the_rules_was_not_seen_too_early(decree: str, settings: dict[str, str]) -> None:
+    play = Play("trijoker", decree, **settings)
+    play.open(1)
+    play.bets()
+    play.cards("Ts Jc Td 3d Tc")
+    play.turn("common:1")
+    with pytest.raises(Rejected, match="common:1 lies face up by the rules"):
+        play.say("deal.error", error="exposed", who="common:1")
+
+
+def test_one_card_shown_by_its_place_is_one() -> None:
+    play = trijoker()
+    play.cards("Ts As 2c Td Ac 3d Tc 5d")
+    with pytest.raises(Rejected, match="with an index one card is shown, not 2"):
+        play.say("cards.show", who="common:1", cards=["2c", "3c"], index=1)

@@ -1,0 +1,289 @@
+"""A thousand rounds of each game with errors of devices and people: no card out of nowhere, and every round has its outcome."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.events import AnyEvent, CardDealt, CardTurned, RoundResult, RoundUnresolved, RoundVoid
+from controller.games.decks import deck
+from controller.games.game import Rejected
+from controller.games.poker import cards as poker_cards
+from controller.notation import read_event, write
+from devices.readings import (
+    CardCut,
+    CardDrawn,
+    DiceRead,
+    LinkGap,
+    LinkLost,
+    LinkUp,
+    ShoeReset,
+    ShufflerPacket,
+    ShufflerState,
+    ShufflerVerdict,
+)
+from tests.controller.games.banked_play import PAIRS, Play, of_kind
+from tests.controller.games.corrections import Standing, there_and_back
+
+ROUNDS = 1000
+STEPS = 120
+"""Inputs of a round at most; then a person calls it null."""
+
+
+class Evening:
+    """Plays round after round, as croupier, devices and the person in charge, who make mistakes."""
+
+    def __init__(self, game: str, decree: str) -> None:
+        self.id = game
+        self.chance = random.Random(f"{game} {decree}")
+        self.play = Play(game, decree)
+        self.play.open(1, 2)
+        self.named: set[str] = set()
+        """Cards that a device or a person has named in the round in hand."""
+
+    @property
+    def state(self) -> Any:
+        return self.play.state
+
+    def say(self, command: str, **fields: Any) -> bool:
+        """A person's word; gives whether it was followed. One that is refused changes nothing."""
+        if command != "deck.check":
+            self.named |= {*fields.get("cards", ()), *filter(None, [fields.get("card")])}
+        before = self.state
+        try:
+            self.play.say(command, **fields)
+        except Rejected:
+            assert self.state is before
+            return False
+        return True
+
+    def lucky(self, odds: float) -> bool:
+        return self.chance.random() < odds
+
+    # What is there
+
+    def unused(self) -> list[str]:
+        deal = self.state.deal
+        there = {each.card for each in deal.table} if deal else set()
+        cards = [card for card in deck(self.play.game.book.deck) if card not in there]
+        self.chance.shuffle(cards)
+        return cards
+
+    def hand_of(self, who: str) -> list[str]:
+        """What a person finds in a hand: what was read, and anything where nothing was; now and then something else."""
+        rest = iter(self.unused())
+        cards = [each.card or next(rest) for each in poker_cards.hand(self.state.deal.table, who)]
+        if cards and self.lucky(0.03):
+            cards[0] = self.chance.choice(deck(self.play.game.book.deck))
+        return cards
+
+    # One round
+
+    def round(self) -> None:
+        self.named = set()
+        self.say("deck.check", cards=len(deck(self.play.game.book.deck)))
+        self.say("boxes.set", boxes=self.chance.sample(range(1, 7), self.chance.randint(1, 3)))
+        if self.id == "pai-gow":
+            self.say("button.set")
+        self.noise()
+        while not self.say("bets.open"):
+            if self.id == "pai-gow":
+                self.say("boxes.set", boxes=[1, 2, 3, 4, 5, 6])
+            self.decide()
+        number = self.state.round
+        for _ in range(STEPS):
+            if self.state.deal is None:
+                break
+            if self.lucky(0.06):
+                self.noise()
+            elif self.play.game.asks(self.state):
+                self.decide()
+            else:
+                self.go_on()
+        if self.state.deal is not None:
+            assert self.say("round.void", reason="inspector")
+        assert self.state.entry(number) is not None
+
+    def go_on(self) -> None:
+        """What comes next when all is as it should be, done in one of several ways."""
+        deal = self.state.deal
+        if not deal.closed:
+            if self.lucky(0.4):
+                self.say("bet.place", who=f"box:{deal.boxes[0]}", bet="txb")
+            self.say("bets.close")
+        elif deal.due:
+            self.deal()
+        elif self.id == "pai-gow":
+            self.pai_gow()
+        elif self.id == "trijoker":
+            common = f"common:{deal.turned + 1}"
+            if self.lucky(0.5) and self.say("hand.act", who=f"box:{self.chance.choice(deal.boxes)}", action="withdraw"):
+                return
+            self.say("cards.turn", who=common) or self.say("cards.show", who=common, cards=self.hand_of(common))
+        else:
+            who = self.chance.choice([f"box:{box}" for box in deal.boxes])
+            self.say("hand.act", who=who, action=self.chance.choice(("go", "go", "pass")))
+
+    def pai_gow(self) -> None:
+        deal = self.state.deal
+        if not deal.dice:
+            values = tuple(self.chance.randint(1, 6) for _ in range(3))
+            self.play.take(DiceRead(at=1.0, device="dice", values=values))
+        elif not deal.left:
+            self.say("deck.check", cards=53 - len(deal.table))
+        else:
+            self.say("hand.act", who=f"box:{self.chance.choice(deal.boxes)}", action="set")
+
+    def deal(self) -> None:
+        due = self.state.deal.due
+        size = due.count(due[0]) if self.id == "pai-gow" else 1
+        match "read" if due[0] == "board" and self.lucky(0.9) else self.chance.choice(("read", "read", "read", "packet", "hand")):
+            case "read":
+                for card in self.unused()[:size]:
+                    self.draw(None if self.lucky(0.05) else card)
+            case "packet":
+                self.play.take(ShufflerPacket(at=1.0, device="shuffler", size=size))
+            case _:
+                self.say("cards.deal", count=size)
+
+    def draw(self, card: str | None, **fields: Any) -> None:
+        self.named |= {card} if card else set()
+        self.play.take(CardDrawn(at=1.0, device="shoe", card=card, **fields))
+
+    def decide(self) -> None:
+        """The person in charge says one of the things that are asked for; now and then one that does not help."""
+        asks = self.play.game.asks(self.state)
+        match self.chance.choice(asks) if asks else "deck.check":
+            case "card.decide":
+                action = self.chance.choice(("accept", "remove", "read"))
+                self.say("card.decide", action=action, card=self.unused()[0] if action == "read" else None)
+            case "cards.show":
+                self.show()
+            case "deck.check":
+                over = len(self.state.deal.table) if self.state.deal and self.id == "pai-gow" else 0
+                self.say("deck.check", cards=len(deck(self.play.game.book.deck)) - over - self.lucky(0.1))
+            case "dice.tell":
+                self.say("dice.tell", values=[1, 2, 3])
+            case "round.void":
+                if self.lucky(0.3):
+                    self.say("round.void", reason="misdeal")
+            case command:
+                self.say(command)
+
+    def show(self) -> None:
+        turn = self.play.game.turn_type(self.play.game.book, self.play.game.settings, self.state)
+        who = self.state.about or self.chance.choice(turn.missing())
+        cards = self.hand_of(who)
+        low = self.chance.sample(cards, 2) if self.id == "pai-gow" else []
+        self.say("cards.show", who=who, cards=cards, low=low)
+
+    def noise(self) -> None:
+        """Something that should not be."""
+        head: dict[str, Any] = {"at": 1.0, "device": "shoe"}
+        card = self.chance.choice(deck(self.play.game.book.deck))
+        read = [each.card for each in self.state.deal.table if each.card] if self.state.deal else []
+        match self.chance.randint(0, 19):
+            case 0:
+                self.draw(card)
+            case 18 if read:
+                self.draw(self.chance.choice(read))
+            case 19 if self.state.deal and self.state.deal.due:
+                self.draw(self.unused()[0], exposed=True)
+            case 1:
+                self.draw(card, exposed=True)
+            case 2:
+                self.draw("Zz")
+            case 3:
+                self.draw(card, unsure=True)
+            case 4:
+                self.draw(card, late=True)
+            case 5:
+                self.play.take(LinkLost(**head, reason="unplugged"), LinkUp(**head))
+            case 6:
+                self.play.take(LinkGap(**head, lost=1), ShoeReset(**head), CardCut(**head))
+            case 7:
+                self.play.take(ShufflerPacket(**head, size=self.chance.randint(1, 9), to="box:1"))
+            case 8:
+                self.play.take(ShufflerVerdict(**head, count=52, set_right=self.lucky(0.5)))
+            case 9:
+                self.play.take(ShufflerState(**head, state="jam"), ShufflerState(**head, state="ready"))
+            case 10:
+                self.play.take(DiceRead(**head, values=(1, 2, self.chance.randint(1, 7)), late=self.lucky(0.5)))
+            case 11 | 12:
+                errors = ("too_many", "order", "exposed", "touched", "missing_card", "premature")
+                who = self.chance.choice(("box:1", "box:2", "dealer", "common:1", "common:2", None))
+                self.say("deal.error", error=self.chance.choice(errors), who=who, index=1, recoverable=self.lucky(0.5))
+            case 13:
+                self.say("cards.show", who="box:1", cards=[card], index=1)
+            case 14:
+                self.say("cards.deal", who="box:1", cards=[card])
+            case 15:
+                self.say("round.confirm")
+            case 16:
+                self.say("hand.act", who="box:2", action="go")
+            case _:
+                self.say("cards.turn", who=self.chance.choice(("dealer", "box:1", "common:2", "board")))
+
+
+def told(events: list[AnyEvent]) -> set[str]:
+    return {event.card for event in of_kind(CardDealt, events) + of_kind(CardTurned, events) if event.card}
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_a_thousand_rounds_with_errors(game: str, decree: str) -> None:
+    evening = Evening(game, decree)
+    play = evening.play
+    chance, results, corrected = random.Random(f"{game} {decree}"), 0, 0
+    for number in range(1, ROUNDS + 1):
+        play.events.clear()
+        evening.round()
+        play.again()
+        outcomes = [event for event in play.events if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
+        assert [event.round for event in outcomes] == [number]
+        assert told(play.events) <= evening.named, "a card that nobody has named"
+        standing = Standing()
+        standing.see([event for event in play.events if event.round == number])
+        assert {award.box for award in +standing.awards} == winners(standing, "txb") or isinstance(outcomes[0], RoundUnresolved)
+        for result in of_kind(RoundResult, play.events):
+            results += 1
+            corrected += there_and_back(play, chance, standing, number, deck(play.game.book.deck), lows=game == "pai-gow")
+            cards = [card for hand in result.hands or () for card in hand.cards]
+            assert len(set(cards)) == len(cards), "a card is there twice"
+            assert set(cards) <= told(play.events)
+            assert all(read_event(write(event)) == event for event in play.events)
+    assert results > ROUNDS / 3
+    assert corrected > results * 0.9
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_a_table_goes_on_from_what_was_written_down_at_any_step(game: str, decree: str) -> None:
+    evening = Evening(game, decree)
+    evening.play.game.step = checked = _Checked(evening.play.game)  # type: ignore[method-assign]
+    for _ in range(40):
+        evening.round()
+    assert checked.steps > 500
+
+
+def winners(standing: Standing, bet: str) -> set[str]:
+    """Who wins this bet."""
+    return {hand.who for hand in standing.hands for each in hand.settled if (each.bet, each.outcome) == (bet, "win")}
+
+
+class _Checked:
+    """Takes each input twice, the second time in the state as it is read again from what was written down."""
+
+    def __init__(self, game: Any) -> None:
+        self._step = game.step
+        self._type = game.state_type
+        self.steps = 0
+
+    def __call__(self, state: Any, given: Any) -> Any:
+        self.steps += 1
+        again = msgspec.json.decode(msgspec.json.encode(state), type=self._type)
+        assert again == state
+        outcome = self._step(state, given)
+        assert self._step(again, given) == outcome
+        return outcome

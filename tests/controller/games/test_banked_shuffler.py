@@ -1,0 +1,42 @@
+"""A shuffler that needs a person, at the games that boxes play from one deck: no deal begins before somebody has seen to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import AlertCleared, BetsClosed
+from controller.games.game import Rejected
+from devices.readings import ShufflerState, ShufflerStateName
+from tests.controller.games.banked_play import PAIRS, Play, of_kind
+
+
+def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
+    """Bets are open, and the shuffler says that it needs a person."""
+    play = Play(game, decree)
+    play.open(1)
+    play.take(ShufflerState(at=1.0, device="shuffler", state=state))
+    play.say("bets.open", "croupier")
+    with pytest.raises(Rejected, match=f"the shuffler says {state}: see to it, or look at the deck and say deck.check"):
+        play.say("bets.close", "croupier")
+    play.again()
+    return play
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+@pytest.mark.parametrize("state", ["jam", "door_open", "count_wrong", "needs_service"])
+def test_bets_close_when_it_is_ready(game: str, decree: str, state: ShufflerStateName) -> None:
+    play = opened(game, decree, state)
+    assert [event.alert for event in of_kind(AlertCleared, play.take(ShufflerState(at=9.0, device="shuffler", state="ready")))]
+    assert of_kind(BetsClosed, play.say("bets.close", "croupier"))
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_or_when_the_deck_was_found_right(game: str, decree: str) -> None:
+    play = opened(game, decree, "jam")
+    whole = play.game.turn_type(play.game.book, play.game.settings, play.state).counted()
+    play.say("deck.check", cards=whole - 1)
+    with pytest.raises(Rejected):
+        play.say("bets.close", "croupier")
+    play.say("deck.check", cards=whole)
+    assert of_kind(BetsClosed, play.say("bets.close", "croupier"))
+    assert "shuffler_jam" in play.state.alerts, "it is jammed still; the cards are dealt by hand"

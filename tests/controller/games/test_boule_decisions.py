@@ -1,0 +1,316 @@
+"""Boule: what goes wrong is for the person in charge to decide; limits and the minimum of a cloth."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from controller.events import (
+    Irregularity,
+    LastRounds,
+    LimitChanged,
+    ResultCorrected,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
+from controller.games.boule.game import BouleGame
+from controller.games.boule.settings import BREACHES, BouleSettings
+from controller.games.game import Rejected
+from controller.games.games import make_game
+from devices.readings import WheelFaultName
+from tests.controller.games.cells_play import DECREES, Play, table
+from tests.controller.games.roulette_play import of, only, whats
+
+DECISIONS = ("round.confirm", "round.void")
+FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("decree", [pytest.param("ARA02", marks=pytest.mark.rule("ARA02-034")), "BAL05", "EUS96", "GAL07"])
+def test_a_fault_of_the_spin_asks_and_the_spin_is_null_by_the_inspectors_word(decree: str, fault: WheelFaultName) -> None:
+    play = table("boule", decree)
+    play.spin(1, 1)
+    play.until_closed(2)
+    said = play.fault(fault)
+    assert only(said, Irregularity).asks == DECISIONS
+    assert play.show()["phase"] == "decision"
+    assert play.fault(fault) == []
+    play.phase("settled", 2)
+    assert play.cell(4, 2) == []
+    void = only(play.say("round.void", "inspector", reason="inspector"), RoundVoid)
+    assert (void.role, void.last_number, void.round) == ("inspector", 1, 2)
+    assert void.law.startswith(f"{decree}-")
+    relaunch = only(play.say("bets.open"), RoundOpened)
+    assert relaunch.relaunch
+    assert relaunch.announcement is not None
+
+
+@pytest.mark.rule("ARA02-034")
+def test_in_aragon_nobody_but_the_inspector_calls_a_spin_null() -> None:
+    play = table("boule", "ARA02")
+    play.until_closed(1)
+    with pytest.raises(Rejected, match="the role table_head may not say this; it is for inspector"):
+        play.say("round.void", "table_head", reason="inspector")
+    with pytest.raises(Rejected, match="the decree does not make a spin null for ball_out; it does for inspector"):
+        play.say("round.void", "inspector", reason="ball_out")
+
+
+def test_the_number_that_waits_is_the_result_when_a_person_stands_for_it() -> None:
+    play = table()
+    play.until_closed(1)
+    play.fault("ball_out")
+    play.phase("settled", 1)
+    assert play.cell(4, 1) == []
+    play.again()
+    result = only(play.say("round.confirm", "inspector"), RoundResult)
+    assert (result.number, result.confirmed_by) == (4, "M. Lasa (inspector)")
+
+
+def test_of_a_ball_between_two_holes_the_person_in_charge_may_say_the_number() -> None:
+    play = table()
+    play.until_closed(1)
+    play.fault("between")
+    assert only(play.say("round.confirm", "inspector", number=8), RoundResult).number == 8
+
+
+def test_before_bets_are_closed_nobody_tells_a_number() -> None:
+    play = table()
+    play.say("bets.open")
+    play.phase("launched", 1)
+    play.fault("ball_out")
+    with pytest.raises(Rejected, match="the ball of round 1 has not fallen yet"):
+        play.say("round.confirm", "inspector", number=8)
+    assert play.say("round.confirm", "inspector") == []
+    play.say("bets.close")
+    play.phase("settled", 1)
+    assert only(play.cell(9, 1), RoundResult).confirmed_by == "M. Lasa (inspector)"
+
+
+def test_a_ball_that_made_too_few_turns_asks_where_they_are_counted() -> None:
+    play = table(turns=4)
+    assert only(play.spin(1, 1, turns=4), RoundResult).number == 1
+    assert whats(play.spin(2, 2, turns=3))[-1] == "too_few_turns"
+    assert only(play.say("round.confirm"), RoundResult).number == 2
+    assert only(table(turns=0).spin(1, 1, turns=0), RoundResult).number == 1
+
+
+@pytest.mark.parametrize("setting", BREACHES)
+def test_a_breach_is_only_reported_where_the_table_has_it_so(setting: str) -> None:
+    play = table(turns=1, **{setting: "warn"})
+    play.until_closed(1)
+    for fault in get_args(WheelFaultName):
+        if fault == setting:
+            play.fault(fault)
+    if setting == "launched_again":
+        play.phase("launched", 2)
+    play.phase("settled", 2)
+    assert only(play.cell(3, 2), RoundResult).number == 3
+    assert [event.asks for event in of(play.events, Irregularity)] == [()]
+
+
+def test_a_second_launch_in_one_round_asks() -> None:
+    play = table()
+    play.say("bets.open")
+    play.phase("launched", 1)
+    assert play.phase("launched", 1) == []
+    said = play.phase("launched", 2)
+    assert whats(said) == ["launched_again"]
+    assert only(said, Irregularity).asks == DECISIONS
+
+
+def test_a_fault_before_the_launch_says_nothing_of_the_round() -> None:
+    play = table()
+    play.say("bets.open")
+    assert play.fault("ball_out") == []
+    assert play.show()["asks"] == []
+
+
+def test_a_sensor_that_fails_is_an_alert() -> None:
+    play = table()
+    assert whats(play.fault("sensor")) == ["sensor"]
+    assert whats(play.fault("sensor", active=False)) == ["alert.cleared"]
+
+
+def test_a_number_shown_differently_afterwards_asks_for_a_correction() -> None:
+    play = table()
+    play.spin(3, 1)
+    assert whats(play.fault("number_changed")) == ["number_changed", "number_changed"]
+    corrected = only(play.say("result.correct", round=1, number=2), ResultCorrected)
+    assert (corrected.number, corrected.was, corrected.colour, corrected.half) == (2, 3, "red", "falta")
+    assert play.show()["counts"] == {"2": 1}
+
+
+def test_two_witnesses_that_disagree_ask() -> None:
+    play = table()
+    play.until_closed(1)
+    play.phase("settled", 1)
+    said = play.number(3, 1, conflict=7)
+    assert whats(said) == ["witnesses_disagree", "round.unresolved"]
+
+
+# Silence
+
+
+@pytest.mark.parametrize("phases", ["person", "device"])
+def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: str) -> None:
+    play = table(phases=phases)
+    if phases == "person":
+        play.until_closed(1)
+    else:
+        play.phase("launched", 1)
+        play.phase("settling", 1)
+    play.gap()
+    said = [*play.phase("settled", 1, late=True), *play.cell(4, 1, late=True)]
+    assert [event.candidate for event in of(said, RoundUnresolved)] == [4]
+    assert of(said, RoundResult) == []
+    assert play.show()["unresolved"] == [1]
+    play.again()
+    assert only(play.say("round.confirm", round=1), RoundResult).number == 4
+
+
+@pytest.mark.parametrize("phases", ["person", "device"])
+def test_a_spin_that_is_over_speaks_of_no_other_round(phases: str) -> None:
+    play = table(phases=phases)
+    if phases == "person":
+        play.until_closed(1)
+    else:
+        play.phase("launched", 1)
+        play.phase("settling", 1)
+    play.say("round.void", "inspector", reason="inspector")
+    if phases == "person":
+        assert whats(play.say("bets.open")) == ["round.opened"]
+    play.gap()
+    assert play.phase("launched", 1) == []
+    assert play.phase("settling", 1) == []
+    assert whats(play.phase("settled", 1)) == ([] if phases == "person" else ["round.opened"])
+    assert [*play.cell(4, 1), *play.cell(4, 1, late=True)] == []
+    assert play.show()["unresolved"] == []
+
+
+def test_a_place_of_a_round_that_had_none_is_its_candidate() -> None:
+    play = table(phases="device")
+    play.phase("launched", 1)
+    play.phase("settling", 1)
+    play.gap()
+    play.phase("launched", 2)
+    play.phase("launched", 3)
+    assert play.show()["unresolved"] == [1, 2]
+    unresolved = only(play.cell(4, 2, late=True), RoundUnresolved)
+    assert (unresolved.round, unresolved.candidate) == (2, 4)
+
+
+def test_a_table_that_runs_by_itself_goes_on_when_the_wheel_says_live_that_it_stands() -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched", 2)
+    play.gap()
+    play.phase("settled", 2, late=True)
+    assert whats(play.cell(4, 2, late=True)) == ["round.unresolved"]
+    assert whats(play.phase("settled", 2)) == ["round.opened"]
+
+
+def test_a_wheel_that_went_on_in_a_silence_leaves_its_round_unresolved() -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched", 2)
+    play.phase("settling", 2)
+    play.gap()
+    said = play.phase("launched", 4)
+    assert only(said, RoundUnresolved).why == "silence"
+    assert of(said, Irregularity) == []
+
+
+@pytest.mark.parametrize("fault", ["between", "ball_out"])
+def test_a_table_that_runs_by_itself_goes_on_after_a_fault_that_is_decided(fault: WheelFaultName) -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched", 2)
+    play.phase("settling", 2)
+    play.fault(fault)
+    assert whats(play.say("round.void", "inspector", reason="inspector")) == ["round.void", "round.opened"]
+    play.fault(fault, active=False)
+    assert whats(play.alone(3, 3)) == ["bets.last_call", "bets.closed", "round.result", "round.opened"]
+
+
+def test_a_table_that_runs_by_itself_opens_nothing_when_it_closes() -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched", 2)
+    play.phase("settling", 2)
+    play.fault("between")
+    assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
+    assert (play.show()["phase"], play.state.hand) == ("closed", None)
+
+
+def test_a_table_that_closes_leaves_the_ball_that_runs_unresolved() -> None:
+    play = table()
+    play.until_closed(1)
+    assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
+
+
+# Limits
+
+
+@pytest.mark.rule("BAL05-047")
+@pytest.mark.parametrize("decree", DECREES)
+def test_the_minimum_is_the_authorised_one_or_twice_as_much(decree: str) -> None:
+    for minimum in (500, 1000, None):
+        play = Play("boule", decree, authorised_minimum=500)
+        assert play.say("session.open", minimum=minimum)
+    for minimum in (499, 750, 1500, 2000):
+        play = Play("boule", decree, authorised_minimum=500)
+        with pytest.raises(Rejected, match=f"the minimum of a cloth is 500 or 1000, not {minimum}: {decree}-"):
+            play.say("session.open", minimum=minimum)
+
+
+@pytest.mark.rule("BAL05-047")
+def test_nor_does_it_change_to_another() -> None:
+    play = table(authorised_minimum=500)
+    with pytest.raises(Rejected, match="500 or 1000, not 2000"):
+        play.say("limit.announce", minimum=2000)
+    assert only(play.say("limit.announce", minimum=1000), LastRounds).left == 3
+    for spin in (1, 2, 3):
+        play.spin(1, spin)
+    assert only(play.events, LimitChanged).minimum == 1000
+    with pytest.raises(Rejected, match="the minimum is 1000 already"):
+        play.say("limit.announce", minimum=1000)
+
+
+def test_the_last_rounds_before_closing_are_counted() -> None:
+    play = table()
+    play.say("last_rounds.announce", "croupier")
+    for spin in (1, 2, 3):
+        play.spin(1, spin)
+    assert [result.last_of_session for result in of(play.events, RoundResult)] == [False, False, True]
+    assert play.show()["last_rounds"] == 0
+
+
+# The map of the holes
+
+ROW = tuple(range(1, 10))
+
+
+@pytest.mark.rule("BAL05-038", "ARA02-028", "EUS96-035", "GAL07-028")
+@pytest.mark.parametrize("decree", DECREES)
+@pytest.mark.parametrize(
+    ("holes", "why"),
+    [
+        ((ROW * 2,), "the holes lie in 2 rows, not in 1"),
+        ((ROW, ROW[:-1]), "there are 18 holes, not 17; each number has 2 holes; 9 has 1"),
+        ((ROW, (*ROW[:-1], 8)), "each number has 2 holes; 8 has 3; each number has 2 holes; 9 has 1"),
+        ((ROW, (*ROW[:-1], 0)), "there is no number 0; there are 1 to 9"),
+    ],
+)
+def test_a_map_that_the_decree_does_not_allow_is_refused(decree: str, holes: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=f"holes: {why}"):
+        make_game("boule", decree, {"holes": holes})
+
+
+def test_a_map_of_the_site_says_which_hole_has_which_number() -> None:
+    play = table(holes=(tuple(reversed(ROW)), ROW))
+    assert only(play.spin(1, 1), RoundResult).number == 9
+    assert isinstance(play.game, BouleGame)
+    assert isinstance(play.game.settings, BouleSettings)

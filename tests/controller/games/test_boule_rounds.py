@@ -1,0 +1,268 @@
+"""Boule: rounds in the decrees' order, what each number wins, and what is said of rounds out of order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import (
+    AlertRaised,
+    BetPlaced,
+    BetsClosed,
+    BetsLastCall,
+    Irregularity,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
+from controller.games.boule.chances import bets, chances, winning
+from controller.games.game import Rejected
+from controller.rulebook import rulebook
+from controller.rulebook_wheels import Boule
+from tests.controller.games.cells_play import DECREES, Play, table
+from tests.controller.games.roulette_play import of, only, whats
+
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+def cases(*rules: str) -> list[Any]:
+    return [pytest.param(ids.split("-")[0], marks=pytest.mark.rule(*ids.split()), id=ids) for ids in rules]
+
+
+def book_of(decree: str) -> Boule:
+    book = rulebook(decree).boule
+    assert book is not None
+    return book
+
+
+# The course
+
+
+CALLS = {
+    "BAL05": ("Facin joc", "Han fet les apostes?", "Prou apostes"),
+    "ARA02": ("hagan sus apuestas", "¿están hechas las apuestas?", "no va más"),
+    "EUS96": ("egin itzazue apustuak", "egin dituzue apustuak?", "besterik ez"),
+    "GAL07": ("Fagan as súas apostas", "¿Están feitas as apostas?", "Non vai máis"),
+}
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-042", "ARA02-032", "EUS96-039", "GAL07-032"))
+@pytest.mark.parametrize("phases", ["person", "device"])
+def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
+    play = table("boule", decree, phases=phases)
+    said = play.spin(14, 1) if phases == "person" else play.alone(14, 1)
+    calls = [event for event in said[:3] if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)]
+    assert [type(event) for event in calls] == [RoundOpened, BetsLastCall, BetsClosed]
+    assert [list((event.announcement or {}).values()) for event in calls] == [[call] for call in CALLS[decree]]
+    assert only(said[3:], RoundResult).number == 5
+
+
+@every
+def test_where_nobody_opens_bets_the_next_round_begins_with_the_result(decree: str) -> None:
+    play = table("boule", decree, phases="device")
+    assert whats(play.alone(1, 1)) == ["round.opened", "bets.last_call", "bets.closed", "round.result", "round.opened"]
+    assert whats(play.alone(2, 2)) == ["bets.last_call", "bets.closed", "round.result", "round.opened"]
+    assert [result.spin for result in of(play.events, RoundResult)] == [1, 2]
+    assert of(play.events, Irregularity) == []
+
+
+def test_a_board_that_knows_places_only_is_enough() -> None:
+    play = table()
+    play.say("bets.open")
+    play.say("bets.close")
+    assert only(play.cell(3), RoundResult).number == 3
+    assert of(play.events, Irregularity) == []
+
+
+def test_a_device_that_claims_the_number_itself_is_taken_by_its_word() -> None:
+    play = table()
+    play.until_closed(1)
+    play.phase("settled", 1)
+    assert only(play.number(9, 1), RoundResult).colour == "red"
+
+
+def test_the_same_place_said_again_is_no_other_result() -> None:
+    play = table()
+    play.spin(3, 1)
+    assert play.cell(3, 1) == []
+    play.say("bets.open")
+    assert play.cell(3, 1) == []
+
+
+# Out of order
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-042", "ARA02-032", "EUS96-039", "GAL07-032"))
+def test_a_place_before_no_more_bets_is_told_and_no_result(decree: str) -> None:
+    play = table("boule", decree)
+    play.say("bets.open")
+    play.phase("launched", 1)
+    play.phase("settled", 1)
+    said = play.cell(4, 1)
+    assert whats(said) == ["before_no_more_bets", "round.unresolved"]
+    assert only(said, Irregularity).asks == ("round.confirm", "round.void")
+    assert only(said, RoundUnresolved).candidate == 4
+    assert only(play.say("round.confirm"), RoundResult).confirmed_by == "M. Lasa (table_head)"
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-042", "ARA02-032", "EUS96-039", "GAL07-032"))
+def test_bets_closed_before_the_launch_are_told(decree: str) -> None:
+    play = table("boule", decree)
+    play.spin(1, 1)
+    play.say("bets.open")
+    play.say("bets.close")
+    said = play.phase("launched", 2)
+    assert whats(said) == ["out_of_order"]
+    assert only(said, Irregularity).detail == "bets closed before the launch"
+    play.phase("settled", 2)
+    assert whats(play.cell(4, 2)) == ["round.result"]
+
+
+def test_a_launch_that_a_silence_may_have_hidden_is_not_called_late() -> None:
+    play = table()
+    play.spin(1, 1)
+    play.say("bets.open")
+    play.gap()
+    play.say("bets.close")
+    assert play.phase("launched", 2) == []
+
+
+def test_bets_opened_after_the_launch_are_told() -> None:
+    play = table()
+    play.phase("launched", 1)
+    said = play.say("bets.open")
+    assert whats(said) == ["round.opened", "out_of_order"]
+    assert only(said, Irregularity).detail == "bets opened after the launch"
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-043", "GAL07-032"))
+@pytest.mark.parametrize("phases", ["person", "device"])
+def test_a_place_told_while_the_ball_moves_waits_until_it_lies(decree: str, phases: str) -> None:
+    play = table("boule", decree, phases=phases)
+    if phases == "person":
+        play.until_closed(1)
+    else:
+        play.phase("launched", 1)
+        play.phase("settling", 1)
+    assert play.cell(4, 1) == []
+    play.again()
+    assert play.cell(6, 1) == []
+    assert only(play.phase("settled", 1), RoundResult).number == 6
+
+
+def test_bets_that_nobody_saw_open_are_told() -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched", 2)
+    said = play.phase("launched", 3)
+    assert whats(said) == ["phase_skipped", "round.unresolved", "round.opened", "phase_skipped"]
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-044", "EUS96-040", "GAL07-033"))
+def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
+    play = table("boule", decree)
+    with pytest.raises(Rejected, match="no bets are open"):
+        play.say("bet.place", who="seat:1", bet="5")
+    play.say("bets.open")
+    placed = only(play.say("bet.place", "croupier", who="seat:1", bet="red", amount=500), BetPlaced)
+    assert (placed.round, placed.bet, placed.lies) == (1, "red", True)
+    play.say("bets.close")
+    with pytest.raises(Rejected, match=f"the chips go back: {decree}-0"):
+        play.say("bet.place", who="seat:1", bet="5")
+    with pytest.raises(Rejected, match=r"there is no bet '0'; there are: 1, 2, .*falta"):
+        play.say("bet.place", who="seat:1", bet="0")
+
+
+# What a number wins
+
+
+@every
+def test_each_hole_has_its_number(decree: str) -> None:
+    play = table("boule", decree)
+    numbers = [only(play.spin(hole, hole), RoundResult).number for hole in range(1, 19)]
+    assert numbers == [*range(1, 10), *range(1, 10)]
+    assert play.show()["counts"] == {str(number): 2 for number in range(1, 10)}
+    assert len(play.game.history(play.state)) == 18
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-038", "ARA02-028", "EUS96-035", "GAL07-028"))
+@pytest.mark.parametrize("hole", [0, 19])
+def test_a_place_that_is_no_hole_is_no_result(decree: str, hole: int) -> None:
+    play = table("boule", decree)
+    play.until_closed(1)
+    play.phase("settled", 1)
+    said = play.cell(hole, 1)
+    assert whats(said) == ["number_invalid", "number_unknown", "round.unresolved"]
+    assert only(said, RoundUnresolved).candidate is None
+    with pytest.raises(Rejected, match=r"round 1 has no candidate: say the number"):
+        play.say("round.confirm")
+    with pytest.raises(Rejected, match=r"the wheel has no number 10; it has 1, 2, 3, 4, 5, 6, 7, 8, 9"):
+        play.say("round.confirm", number=10)
+    assert only(play.say("round.confirm", number=7), RoundResult).number == 7
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-039", "ARA02-029", "EUS96-036", "GAL07-029"))
+def test_colours(decree: str) -> None:
+    book = book_of(decree)
+    assert {number for number in range(1, 10) if chances(number, book).colour == "black"} == {1, 3, 6, 8}
+    assert {number for number in range(1, 10) if chances(number, book).colour == "red"} == {2, 4, 7, 9}
+    assert chances(5, book).colour is None
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-041", "ARA02-031", "EUS96-038"))
+def test_falta_is_below_five_and_pasa_above(decree: str) -> None:
+    book = book_of(decree)
+    assert {number for number in range(1, 10) if chances(number, book).half == "falta"} == {1, 2, 3, 4}
+    assert {number for number in range(1, 10) if chances(number, book).half == "pasa"} == {6, 7, 8, 9}
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-040", "ARA02-030", "EUS96-037", "GAL07-028 GAL07-030"))
+def test_five_belongs_to_no_simple_chance(decree: str) -> None:
+    book = book_of(decree)
+    result = only(table("boule", decree).spin(5, 1), RoundResult)
+    assert (result.number, result.colour, result.parity, result.half) == (5, None, None, None)
+    assert winning(5, book) == ("5",)
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-040", "ARA02-030", "EUS96-037", "GAL07-030"))
+def test_every_other_number_wins_three_simple_chances(decree: str) -> None:
+    book = book_of(decree)
+    for number in {*range(1, 10)} - {5}:
+        assert len(winning(number, book)) == 4
+    assert set(bets(book)) == {chance for number in range(1, 10) for chance in winning(number, book)}
+
+
+# Who throws
+
+
+@pytest.mark.rule("GAL07-035")
+def test_who_throws_is_told_and_how_often_running() -> None:
+    play = table("boule", "GAL07")
+    for number, by in enumerate(("Ana", "Ana", "Brais"), 1):
+        play.say("bets.open")
+        assert only(play.say("bets.close", "croupier", by), BetsClosed).by == by
+        play.cell(1, number)
+    assert (play.show()["thrower"], play.show()["throws"]) == ("Brais", 1)
+    play.say("session.close")
+    play.say("session.open")
+    assert play.show()["thrower"] is None
+
+
+# Another wheel's words
+
+
+def test_what_a_roulette_wheel_says_is_told_and_disturbs_nothing() -> None:
+    play = table()
+    play.until_closed(1)
+    said = play.phase("ball_in_rim", 2, device="rota")
+    assert only(said, AlertRaised).alert == "wrong_device"
+    assert play.phase("ball_in_rim", 2, device="rota") == []
+    assert [*play.phase("settled", 2, device="rota"), *play.number(7, 2, device="rota")] == []
+    play.phase("settled", 1)
+    assert only(play.cell(2, 1), RoundResult).number == 2
+
+
+def test_without_a_session_nothing_is_said() -> None:
+    play = Play()
+    assert [*play.phase("launched", 1), *play.phase("settled", 1), *play.cell(4, 1)] == []

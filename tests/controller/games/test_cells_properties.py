@@ -1,0 +1,233 @@
+"""What holds at a table of boule or of the wheel of fortune whatever happens: a thousand rounds with errors, and any input."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.events import AnyEvent, BetsClosed, BetsLastCall, ResultCorrected, RoundOpened, RoundResult, RoundUnresolved
+from controller.events import RoundVoid as Null
+from controller.games.game import Rejected
+from controller.notation import Input, read_event, read_input, write
+from devices.readings import LinkLost, LinkUp, Phase, Reading, WheelCell, WheelFault, WheelFaultName, WheelNumber, WheelPhase
+from tests.controller.games.cells_play import DECREES, Play
+
+GAMES = ("boule", "fortune-wheel")
+FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns", "reversed", "sensor", "number_changed")
+COURSE: tuple[Phase, ...] = ("launched", "settling", "settled")
+OUTCOMES = (RoundResult, Null, RoundUnresolved)
+PHASES: tuple[Phase, ...] = (*COURSE, "idle", "bets_open", "no_more_bets", "closed", "ball_in_rim")
+
+
+def said(kind: str, role: str = "inspector", **fields: Any) -> Input:
+    return read_input(msgspec.json.encode({"at": 1.0, "type": kind, "by": "M. Lasa", "role": role, **fields}))
+
+
+def told(kind: type[Any], **fields: Any) -> Any:
+    device = "rota" if fields.get("phase") == "ball_in_rim" else "wheel"
+    return kind(at=1.0, device=device, frame=str(fields), **fields)
+
+
+def gap() -> list[Input]:
+    return [LinkLost(at=1.0, device="wheel", reason="unplugged"), LinkUp(at=1.0, device="wheel")]
+
+
+# A thousand rounds
+
+
+class Floor:
+    """A table and the people at it, who play a round after the other, with errors."""
+
+    def __init__(self, game: str, decree: str, phases: str) -> None:
+        self.play = Play(game, decree, phases=phases)
+        self.chance = random.Random(f"{game} {decree} {phases}")
+        self.cells = 18 if game == "boule" else 64 if decree == "ARA02" else 54
+        self.known: dict[int, set[Any]] = {}  # round -> the numbers that were told while it was in hand or unresolved
+        self.by_hand = phases == "person"
+
+    def take(self, *inputs: Input) -> None:
+        for each in inputs:
+            before = self.play.state
+            number = self._number(each)
+            if number is not None:
+                for of in (before.round, before.round + 1, getattr(each, "round", None) or 0):
+                    self.known.setdefault(of, set()).add(number)
+                for entry in before.unresolved():
+                    self.known.setdefault(entry.round, set()).add(number)
+            try:
+                self.play.take(each)
+            except Rejected:
+                assert not isinstance(each, Reading)
+                assert self.play.state == before
+
+    def _number(self, given_: Input) -> Any:
+        if isinstance(given_, WheelCell):
+            return self.play.game.turn(self.play.state).symbols().get(given_.cell)
+        return getattr(given_, "number", None)
+
+    def round(self, spin: int) -> None:
+        """A spin in which something may be left out, come twice, or come between; then the people decide what is open."""
+        cell = self.chance.randint(1, self.cells)
+        course: list[Input] = [told(WheelPhase, phase=phase, spin=spin) for phase in COURSE]
+        course.append(told(WheelCell, cell=cell, spin=spin, turns=self.chance.choice([None, 1, 5, 9])))
+        if self.by_hand:
+            course = [said("bets.open"), *course[:2], said("bets.close"), *course[2:]]
+        if self.chance.random() < 0.5:
+            self._disturb(course)
+        self.take(*course)
+        self.decide()
+
+    def _disturb(self, course: list[Input]) -> None:
+        chance = self.chance
+        at = chance.randrange(len(course))
+        fault = told(WheelFault, fault=chance.choice(FAULTS), active=True)
+        trouble: list[list[Input]] = [
+            [fault, told(WheelFault, fault=fault.fault, active=False)],
+            [fault],
+            gap(),
+            [*gap(), told(WheelCell, cell=chance.randint(0, self.cells + 1), spin=chance.randint(1, 9), late=True)],
+            [told(WheelNumber, number=chance.choice([1, 2, 5, 24, 37]), conflict=chance.choice([None, 7]))],
+            [told(WheelPhase, phase=chance.choice(PHASES), spin=chance.choice([None, 1, 2]))],
+            [said("round.void", reason="inspector")],
+            [said("session.close"), said("session.open")],
+            [said("bets.close"), said("bets.open")],
+        ]
+        if chance.random() < 0.4:
+            del course[at]
+        course[at:at] = chance.choice(trouble)
+
+    def decide(self) -> None:
+        """A person in charge decides whatever waits: the round in hand, and those that are unresolved."""
+        shown = self.play.show()
+        if shown["asks"]:
+            self.take(said("round.confirm"), said("round.void", reason="inspector"))
+        if self.by_hand:
+            self.take(said("round.void", reason="inspector", round=shown["round"] or 1))
+        for of in self.play.show()["unresolved"]:
+            self.take(said("round.confirm", round=of), said("round.void", reason="inspector", round=of))
+        shown = self.play.show()
+        assert (shown["asks"], shown["unresolved"]) == ([], [])
+
+
+@pytest.mark.parametrize("phases", ["person", "device"])
+@pytest.mark.parametrize("decree", DECREES)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_thousand_rounds_with_errors(game: str, decree: str, phases: str) -> None:
+    floor = Floor(game, decree, phases)
+    floor.take(said("session.open", minimum=500))
+    results = 0
+    for spin in range(1, 1001):
+        before = len(floor.play.events)
+        floor.round(spin % 256)
+        new = floor.play.events[before:]
+        for event in new:
+            if isinstance(event, RoundResult):
+                results += 1
+                assert event.number in floor.known[event.round]
+        if spin % 50 == 0:
+            floor.play.again()
+            msgspec.json.encode([floor.play.show(), floor.play.game.history(floor.play.state)])
+    check(floor.play.events)
+    assert results > 600
+
+
+def check(events: list[AnyEvent]) -> None:
+    """Each round has at most one result, none after it was null; rounds and calls come in their order."""
+    sessions: dict[int, dict[int, list[AnyEvent]]] = {}
+    for event in events:
+        if isinstance(event, RoundOpened | BetsLastCall | BetsClosed | RoundResult | Null | RoundUnresolved | ResultCorrected):
+            sessions.setdefault(event.session, {}).setdefault(event.round, []).append(event)
+    for rounds in sessions.values():
+        assert sorted(rounds) == list(range(1, len(rounds) + 1))
+        without = [those for those in rounds.values() if not any(isinstance(event, OUTCOMES) for event in those)]
+        assert len(without) <= 1  # the one in hand
+        for those in rounds.values():
+            final = [event for event in those if isinstance(event, RoundResult | Null)]
+            assert len(final) <= 1
+            calls = [type(event) for event in those if isinstance(event, RoundOpened | BetsLastCall | BetsClosed)]
+            assert calls == [kind for kind in (RoundOpened, BetsLastCall, BetsClosed) if kind in calls]
+            if final:
+                assert all(isinstance(event, ResultCorrected) for event in those[those.index(final[0]) + 1 :])
+            if any(isinstance(event, RoundResult) and not event.confirmed_by for event in those):
+                assert BetsClosed in calls
+
+
+# Any input
+
+SPINS = st.sampled_from([None, 1, 1, 2, 2, 3, 255])
+CELLS = st.sampled_from([0, 1, 2, 5, 18, 19, 54, 64, 65])
+NUMBERS = st.sampled_from([1, 5, 24, 40, "joker", "00"])
+ROUNDS = st.sampled_from([None, 1, 2, 3])
+
+
+def at(kind: Any, **fields: Any) -> st.SearchStrategy[Input]:
+    return st.builds(kind, at=st.just(1.0), frame=st.just("f"), **fields)
+
+
+def command(kind: str, **fields: Any) -> st.SearchStrategy[Input]:
+    role = st.sampled_from(["table_head", "inspector", "inspector", "croupier"])
+    return st.builds(lambda role, fields: said(kind, role, **fields), role, st.fixed_dictionaries(fields))
+
+
+ANY = st.one_of(
+    at(WheelPhase, phase=st.sampled_from(PHASES), spin=SPINS, late=st.sampled_from([False, False, True])),
+    at(WheelPhase, phase=st.sampled_from(COURSE), spin=SPINS),
+    at(WheelCell, cell=CELLS, spin=SPINS, late=st.sampled_from([False, True]), turns=st.sampled_from([None, 1, 9])),
+    at(WheelNumber, number=NUMBERS, spin=SPINS, conflict=st.sampled_from([None, 7])),
+    at(WheelFault, fault=st.sampled_from([*FAULTS, "number_unknown", "failed_launch"]), active=st.booleans()),
+    st.sampled_from(gap()),
+    command("session.open", minimum=st.sampled_from([None, 500])),
+    command("session.close"),
+    command("bets.open"),
+    command("bets.close"),
+    command("bet.place", who=st.just("seat:1"), bet=st.sampled_from(["5", "red", "24"])),
+    command("round.void", reason=st.sampled_from(["ball_out", "inspector"]), round=ROUNDS),
+    command("round.confirm", round=ROUNDS, number=st.one_of(st.none(), NUMBERS)),
+    command("result.correct", round=st.sampled_from([1, 2]), number=NUMBERS),
+    command("last_rounds.announce"),
+    command("limit.announce", minimum=st.sampled_from([400, 1000])),
+)
+OPEN = said("session.open", "table_head", minimum=500)
+TABLE = st.builds(
+    lambda game, decree, kept: Play(game, decree, **kept),
+    st.sampled_from(GAMES),
+    st.sampled_from(DECREES),
+    st.fixed_dictionaries(
+        {
+            "phases": st.sampled_from(["device", "person"]),
+            "last_rounds_count": st.sampled_from(["valid", "all"]),
+            **dict.fromkeys(("between", "too_few_turns", "launched_again"), st.sampled_from(["warn", "ask"])),
+        }
+    ),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(TABLE, st.lists(ANY, min_size=5, max_size=30))
+def test_whatever_happens(play: Play, script: list[Input]) -> None:
+    other = Play()
+    other.game = play.game
+    for each in [OPEN, *script]:
+        asked = play.state.hand.asks if play.state.hand else ()
+        held = play.state.hand.round if play.state.hand else 0
+        other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=play.game.state_type)
+        assert other.state == play.state
+        try:
+            events = play.take(each)
+        except Rejected:
+            assert not isinstance(each, Reading)
+            assert play.state == other.state
+            continue
+        assert other.take(each) == events
+        for event in events:
+            assert read_event(write(event)) == event
+            assert event.session == play.state.session
+        if asked and isinstance(each, Reading):
+            assert not [event for event in events if isinstance(event, RoundResult) and event.round == held]
+        msgspec.json.encode([play.show(), play.game.history(play.state)])
+    check(play.events)

@@ -1,0 +1,179 @@
+"""Published results of circle poker that a person corrects: the cards speak where they were compared, else the person does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.events import Frame, Hand, ResultCorrected, RoundResult
+from controller.games.circle.streets import pack
+from controller.games.game import Rejected
+from controller.games.poker.state import SHOWN
+from controller.notation import read_input
+from tests.controller.games.circle_draw_play import covered
+from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, of_kind, table
+
+STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
+
+
+def correct(play: Play, **fields: Any) -> ResultCorrected:
+    """``winner``, or the right cards of hands: ``seat4`` for ``seat:4``."""
+    winner = fields.pop("winner", None)
+    hands = {who.replace("seat", "seat:"): cards.split() for who, cards in fields.items()}
+    [corrected] = of_kind(ResultCorrected, play.say("result.correct", round=1, winner=winner, hands=hands or None))
+    return corrected
+
+
+def to_the_end(cards: str = HOLES, streets: tuple[str, ...] = STREETS, decree: str = "EUS96") -> Play:
+    """Hold'em to its showdown, all in."""
+    play = table(decree)
+    play.antes()
+    play.draw(cards)
+    for street in streets:
+        play.street(street)
+    play.close()
+    play.turn()
+    return play
+
+
+def told(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
+    """What a result says."""
+    return event.hands, event.winner, event.marks
+
+
+@pytest.mark.parametrize(
+    ("said", "cards", "streets"),
+    [
+        ({"seat4": "Ah 5s"}, HOLES.replace("As", "5s"), STREETS),
+        ({"seat4": "Ah 5s", "seat2": "5h 8d"}, HOLES.replace("As", "5s").replace("Qh", "5h").replace("Qs", "8d"), STREETS),
+        ({"board": "3c 4c 9d Td Kd"}, HOLES, ("2c 3c 4c 9d", "2d Td", "2h Kd")),
+        ({"board": "Tc Jc Qc Kc Ac"}, HOLES, ("2c Tc Jc Qc", "2d Kc", "2h Ac")),
+    ],
+)
+def test_a_corrected_result_is_what_the_right_cards_would_have_made(
+    said: dict[str, str], cards: str, streets: tuple[str, ...]
+) -> None:
+    play, other = to_the_end(), to_the_end(cards, streets)
+    [then] = of_kind(RoundResult, other.events)
+    play.again()
+    assert told(correct(play, **said)) == told(then)
+    assert play.game.history(play.state) == [{**other.game.history(other.state)[0], "corrected": True}]
+    assert play.game.show(play.state)["last_winner"] == other.game.show(other.state)["last_winner"]
+
+
+@pytest.mark.parametrize(("decree", "game"), PAIRS)
+def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> None:
+    play = table(decree, game)
+    play.antes()
+    deal_out(play)
+    play.turn()
+    [result] = of_kind(RoundResult, play.events)
+    assert isinstance(result.hands, tuple)
+    lie = {hand.who: hand.cards for hand in result.hands}
+    free = next(card for card in pack(play.game.book, 4) if card not in {card for own in lie.values() for card in own})
+    own = lie["seat:4"]
+    now = correct(play, seat4=" ".join((*own[:-1], free)))
+    assert isinstance(now.hands, tuple)
+    assert len(now.hands) == len(result.hands)
+    assert told(correct(play, seat4=" ".join(own))) == told(result)
+
+
+def test_where_hands_were_compared_the_cards_speak() -> None:
+    play = to_the_end()
+    for why, fields in {
+        "what comes out follows from the cards": {"winner": "seat:3"},
+        "say the hands that were told wrongly": {},
+        "seat:4 lay there with 2 cards, and 1 are said": {"seat4": "Ad"},
+        "seat:7 did not lie open": {"seat7": "Ad 5s"},
+        "Xx is none of the deck": {"seat4": "Ah Xx"},
+        "a card would be there twice": {"seat4": "Ah Kh"},
+        "the hands of round 1 lay so already": {"seat4": "As Ah"},
+    }.items():
+        state = play.state
+        with pytest.raises(Rejected, match=why):
+            correct(play, **fields)
+        assert play.state is state
+
+
+def test_cards_of_who_gave_up_are_neither_kept_nor_asked_for() -> None:
+    play = table()
+    play.antes()
+    play.draw(HOLES)
+    play.act(1, "fold")
+    for street in STREETS:
+        play.street(street)
+    play.close()
+    play.turn()
+    kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
+    assert not [card for card in ("Jh", "Js", "2c", "2d", "2h") if card in kept]
+    with pytest.raises(Rejected, match="seat:1 did not lie open"):
+        correct(play, seat1="Jh Jd")
+    assert correct(play, seat4="Ah Jh").winner == "seat:3", "a card of the hand that gave up: nobody may tell"
+
+
+def test_without_showdown_a_person_says_the_winner() -> None:
+    play = holdem()
+    play.street(STREETS[0])
+    play.close(winner=4)
+    now = correct(play, winner="seat:3", board="3c 4c 8d")
+    assert (now.winner, now.was, now.marks) == ("seat:3", "seat:4", ("no_showdown",))
+    assert now.hands == (Hand(who="board", cards=("3c", "4c", "8d")),)
+    again = correct(play, board="3c 4c 9d")
+    assert (again.winner, again.hands) == ("seat:3", (Hand(who="board", cards=("3c", "4c", "9d")),))
+    both = correct(play, winner="tie")
+    assert (both.winner, both.was, both.marks) == (None, "seat:3", ("split",))
+
+
+def test_nobodys_word_goes_before_cards_that_lay_open() -> None:
+    play = holdem()
+    for street in STREETS:
+        play.street(street)
+    play.close()
+    play.turn(4)
+    play.turn(2)
+    play.say("round.confirm", winner="seat:4")
+    with pytest.raises(Rejected, match="the cards of seat:2 are beaten by others that lie open"):
+        correct(play, winner="seat:2")
+    now = correct(play, seat2="Tc Ts", winner="seat:2")
+    assert (now.winner, now.was) == ("seat:2", "seat:4")
+
+
+def test_a_blank_hand_and_a_pot_that_stays() -> None:
+    play = covered()
+    play.close()
+    with pytest.raises(Rejected, match="nobody opened the pot of round 1"):
+        correct(play, winner="seat:3")
+    other = covered()
+    other.act(2, "open")
+    other.close(winner=2)
+    other.turn(2)
+    now = correct(other, winner="seat:2")
+    assert (now.winner, now.marks) == ("seat:2", ("no_showdown",))
+
+
+def test_a_round_of_long_ago_and_of_another_session() -> None:
+    play = to_the_end()
+    for _ in range(SHOWN):
+        play.antes()
+        play.draw(HOLES)
+        play.close(winner=3)
+    with pytest.raises(Rejected, match="no hand of round 1 lay open, or none is remembered"):
+        correct(play, seat4="Ah 5s")
+    assert correct(play, winner="seat:2").was == "seat:4", "a person may still say who had won"
+    assert len(play.state.played) == SHOWN
+    play.say("session.close")
+    play.open()
+    assert play.state.played == ()
+
+
+def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
+    play = to_the_end()
+    line = {"at": 1.0, "type": "result.correct", "by": "M. Lasa", "role": "table_head", "round": 1}
+    hands = {"right": {"seat:4": ["Ah", "5s"]}, "wrong": {"seat:4": ["Kh", "5s"]}}
+    sealed = [
+        play.game.confidential(play.state, read_input(msgspec.json.encode({**line, "hands": hand}))) for hand in hands.values()
+    ]
+    assert sealed == [False, True]
+    assert not any(isinstance(each.frame, Frame) for hand in play.state.played for each in hand.cards)

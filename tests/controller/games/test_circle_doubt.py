@@ -1,0 +1,159 @@
+"""What a reader says at a table of circle poker, where it cannot be believed."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import BettingOpened, CardTurned, HandDecided, Irregularity, RoundResult
+from controller.games.game import Rejected
+from tests.controller.games.circle_play import (
+    SYNTHETIC,
+    half_dealt,
+    holdem,
+    laid,
+    of_kind,
+    table,
+    void,
+    whats,
+)
+
+GENERAL = ("BAL09", "EUS96")
+
+
+# What a reader says
+
+
+def test_a_covered_card_that_is_there_already_is_not_believed() -> None:
+    play = half_dealt("EUS96")
+    said = play.draw("Ah")
+    assert whats(said) == ["card_duplicate"]
+    assert "Ah" not in str(said)
+    play.accept()
+    assert {each.card for each in play.hand.cards} == {None}  # covered cards are known when they are shown
+    play.draw("Qs Js")
+    assert {each.card for each in play.hand.cards} == {None}
+
+
+def test_a_covered_card_of_another_pack_is_not_believed() -> None:
+    play = half_dealt("BAL09", "synthetic-poker")
+    assert whats(play.draw("7s")) == ["card_foreign"]
+    assert void(play.say("round.void", reason="deck_defective")).reason == "deck_defective"
+
+
+def test_what_is_shown_goes_before_what_was_read() -> None:
+    play = holdem()
+    for cards in ("2c 3c 4c 9d", "2d Td", "2h 7d"):
+        play.street(cards)
+    play.close()
+    said = play.show(4, "Ah Ac")
+    assert whats(said) == ["shown_differs"]
+    assert [event.card for event in of_kind(CardTurned, said)] == ["Ah", "Ac"]
+    assert play.state.asks == ("card.decide", "round.void")
+    play.accept()
+    with pytest.raises(Rejected, match="were not read"):
+        play.turn(3)
+    for seat, cards in ((3, "Kh Ks"), (2, "Qh Qs")):
+        play.show(seat, cards)
+    [result] = of_kind(RoundResult, play.show(1, "Jh Js"))
+    assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
+    assert {frame.frame for frame in result.frames} == {f"frame {card}" for card in ("3c", "4c", "9d", "Td", "7d", "Ah")}
+
+
+def test_shown_cards_that_cannot_be() -> None:
+    play = holdem()
+    with pytest.raises(Rejected, match="'Zz' is no card"):
+        play.show(4, "Ah Zz")
+    with pytest.raises(Rejected, match="seat:4 has 2 cards, not 1"):
+        play.show(4, "Ah")
+    assert "card_duplicate" in whats(play.show(4, "Ah Kh"))
+    play.accept()
+    play.accept()
+    assert whats(play.show(3, "2c 2c")) == ["card_duplicate"]
+    play.accept()
+    assert not of_kind(CardTurned, play.events)
+
+
+def test_a_common_card_that_was_said_wrongly() -> None:
+    play = holdem()
+    play.street("2c 3c 4c 9d")
+    with pytest.raises(Rejected, match="board 2 is 4c already"):
+        play.show("board", "4c", index=2)
+    with pytest.raises(Rejected, match="no open card 4 of board"):
+        play.show("board", "4d", index=4)
+    said = play.show("board", "4d", index=2)
+    assert whats(said) == ["shown_differs"]
+    assert [(event.index, event.card) for event in of_kind(CardTurned, said)] == [(2, "4d")]
+    with pytest.raises(Rejected, match="shown_differs waits for"):
+        play.close()
+    play.accept()
+    assert play.game.show(play.state)["boards"] == {"board": ["3c", "4d", "9d"]}
+    assert whats(play.show("board", "9d", index=1)) == ["shown_differs", "card_duplicate"]
+
+
+def test_an_open_hand_that_was_said_wrongly() -> None:
+    play = table()
+    play.antes()
+    play.say("cards.deal", count=8)
+    play.show(4, "Ah As")
+    assert whats(play.show(4, "Ah Ac")) == ["shown_differs"]
+    assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah", "Ac"]
+
+
+def test_a_player_who_shows_his_cards_plays_on() -> None:
+    play = holdem()
+    said = play.show(3, "Kh Ks")
+    assert whats(said) == []
+    assert play.game.show(play.state)["hands"]["seat:3"] == ["Kh", "Ks"]
+    play.act(3, "bet")
+
+
+def test_a_silence_while_cards_are_dealt() -> None:
+    play = half_dealt("EUS96")
+    said = play.gap()
+    assert whats(said) == ["silence"]
+    play.accept()
+    play.say("cards.deal", count=1)  # what was not seen, as the croupier counts it
+    play.draw("Qs Js")
+    assert play.hand.open
+    assert {each.card for each in play.hand.cards} == {None}
+    assert play.hand.used is None
+
+
+def test_a_silence_while_bets_are_open_loses_nothing() -> None:
+    play = holdem()
+    assert whats(play.gap()) == []
+    assert play.hand.of("seat:4")[0].card == "Ah"
+
+
+def test_a_card_that_is_known_only_after_a_silence() -> None:
+    play = half_dealt("EUS96")
+    assert whats(play.draw("Ks", late=True)) == ["silence"]
+    assert len(play.hand.cards) == 5
+
+
+def test_a_reading_that_is_not_sure_is_no_card_before_a_person_says_so() -> None:
+    play = half_dealt("EUS96")
+    said = play.draw("Ks", unsure=True)
+    assert [(event.what, event.detail) for event in of_kind(Irregularity, said)] == [("silence", "a reading that is not sure")]
+    assert len(play.hand.cards) == 5
+    play.say("cards.deal")
+    play.accept()
+    assert len(play.hand.cards) == 6
+
+
+@pytest.mark.parametrize("decree", SYNTHETIC)
+def test_a_covered_common_card_that_is_another_than_was_read(decree: str) -> None:
+    play = laid(decree)
+    play.close()
+    assert whats(play.show("board", "9h")) == ["shown_differs"]
+    play.accept()
+    assert play.hand.open
+    assert [event.interval for event in of_kind(BettingOpened, play.events)] == [1, 2]
+
+
+@pytest.mark.parametrize("decree", GENERAL)
+def test_errors_are_told_before_any_card_of_a_round(decree: str) -> None:
+    play = table(decree)
+    with pytest.raises(Rejected, match="no card of a round was dealt"):
+        play.error("order")
+    assert not of_kind(HandDecided, play.events)

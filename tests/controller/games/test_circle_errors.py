@@ -1,0 +1,258 @@
+"""Errors of the deal at a table of circle poker, and what each decree makes of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import (
+    AlertRaised,
+    CardDealt,
+    CardRemoved,
+    RoundOpened,
+    RoundResult,
+    RoundVoid,
+)
+from controller.games.game import Rejected
+from tests.controller.games.circle_play import (
+    half_dealt,
+    holdem,
+    laid,
+    of_kind,
+    table,
+    void,
+    whats,
+)
+from tests.controller.test_rulebooks import of
+
+rule = pytest.mark.rule
+synthetic = pytest.mark.parametrize("decree", of("BAL09-049", "EUS96-210", "ARA02-145", "BAL05-141"))
+
+
+# All cards are collected, and the round begins anew
+
+
+@pytest.mark.parametrize("decree", of("BAL09-017", "EUS96-203"))
+def test_cards_out_of_order(decree: str) -> None:
+    play = half_dealt(decree)
+    null = void(play.error("order"))
+    assert (null.reason, null.law) == ("wrong_order", "BAL09-017" if decree == "BAL09" else "EUS96-203")
+    assert play.state.hand is None
+    button = play.state.button
+    [opened] = of_kind(RoundOpened, play.antes())
+    assert opened.relaunch
+    assert play.state.button == button
+
+
+def test_the_hand_may_move_on_before_a_round_that_is_dealt_again() -> None:
+    play = half_dealt("EUS96", after_misdeal="moves")
+    play.error("order")
+    play.antes()
+    assert play.state.button == 3
+
+
+@pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
+@pytest.mark.parametrize("error", ["too_many", "too_few"])
+def test_a_wrong_count_is_put_right_before_bets_or_the_round_is_null(decree: str, error: str) -> None:
+    play = half_dealt(decree)
+    said = play.error(error, 3)
+    assert whats(said) == [f"deal_{error}"]
+    assert play.state.asks == ("card.decide", "round.void")
+    with pytest.raises(Rejected, match="accept that it was put right"):
+        play.say("card.decide", action="read", card="2c")
+    play.accept()
+    play.draw("Ks Qs Js")
+    assert play.hand.open
+    other = half_dealt(decree)
+    other.error(error, 3)
+    assert void(other.say("round.void", reason="wrong_count")).reason == "wrong_count"
+
+
+@pytest.mark.parametrize("decree", of("BAL09-041", "EUS96-203"))
+def test_a_card_that_is_not_his_and_that_he_has_seen(decree: str) -> None:
+    play = half_dealt(decree)
+    assert void(play.error("wrong_hand", 3, seen=True)).reason == "misdeal"
+    other = half_dealt(decree)
+    other.error("wrong_hand", 3)
+    assert other.state.asks == ("card.decide", "round.void")
+
+
+@pytest.mark.parametrize("decree", of("BAL09-007", "EUS96-203"))
+@pytest.mark.parametrize("error", ["missing_card", "foreign_card", "defective"])
+def test_a_pack_that_is_not_whole_ends_the_round_at_any_time(decree: str, error: str) -> None:
+    play = holdem(decree)
+    play.act(4, "bet")
+    assert void(play.error(error)).reason == "deck_defective"
+    with pytest.raises(Rejected, match="the pack is not right"):
+        play.say("bets.open")
+    play.say("deck.check", cards=52)
+    assert play.antes()
+
+
+@rule("BAL09-009")
+def test_one_face_up_card_in_the_pack_is_for_a_person_two_are_a_misdeal() -> None:
+    play = half_dealt("BAL09")
+    play.error("exposed_in_deck", count=1)
+    assert play.state.asks == ("card.decide", "round.void")
+    assert void(half_dealt("BAL09").error("exposed_in_deck", count=2)).reason == "card_exposed"
+
+
+@rule("EUS96-203")
+def test_an_exposed_card_is_a_misdeal_in_the_basque_country() -> None:
+    assert void(half_dealt("EUS96").error("exposed_in_deck", count=1)).reason == "card_exposed"
+    assert void(half_dealt("EUS96").error("exposed", 3)).reason == "card_exposed"
+    play = half_dealt("EUS96")
+    said = play.draw("Ks", exposed=True)
+    assert [event.card for event in of_kind(CardDealt, said)] == ["Ks"]
+    assert void(said).reason == "card_exposed"
+
+
+def test_an_exposed_card_is_for_a_person_in_the_balearic_islands() -> None:
+    play = half_dealt("BAL09")
+    said = play.draw("Ks", exposed=True)
+    assert whats(said) == ["deal_exposed"]
+    play.accept()
+    play.draw("Qs Js")
+    assert play.game.show(play.state)["hands"]["seat:1"] == ["Ks"]
+
+
+@pytest.mark.parametrize("error", ["order", "exposed"])
+def test_once_bets_are_made_a_person_decides(error: str) -> None:
+    play = holdem("EUS96")
+    play.act(4, "bet")
+    said = play.error(error, 3)
+    assert not of_kind(RoundVoid, said)
+    assert play.state.asks == ("card.decide", "round.void")
+    with pytest.raises(Rejected, match=f"deal_{error} waits for card.decide or round.void"):
+        play.close()
+    play.accept()
+    play.close()
+
+
+@synthetic
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [("order", "wrong_order"), ("too_many", "wrong_count"), ("too_few", "wrong_count"), ("exposed", "card_exposed")],
+)
+def test_at_synthetic_poker_any_error_of_the_deal_starts_it_again(decree: str, error: str, reason: str) -> None:
+    null = void(half_dealt(decree, "synthetic-poker").error(error, 3))
+    assert (null.reason, null.law[:5]) == (reason, decree)
+
+
+@synthetic
+def test_at_synthetic_poker_a_card_read_face_up_starts_it_again(decree: str) -> None:
+    assert void(half_dealt(decree, "synthetic-poker").draw("Ks", exposed=True)).reason == "card_exposed"
+
+
+def test_a_packet_too_large_is_a_wrong_count() -> None:
+    play = table("BAL05", "synthetic-poker")
+    play.antes()
+    play.packet(2)
+    assert void(play.packet(3)).reason == "wrong_count"
+
+
+# Before the deal
+
+
+@pytest.mark.parametrize("decree", of("BAL09-010", "EUS96-202"))
+def test_a_card_seen_in_the_cut(decree: str) -> None:
+    play = table(decree)
+    play.error("exposed_in_cut")
+    assert play.state.asks == ("card.decide",)
+    with pytest.raises(Rejected, match="deal_exposed_in_cut waits for"):
+        play.say("bets.open")
+    play.accept()
+    play.say("bets.open")
+    play.error("exposed_in_cut")
+    with pytest.raises(Rejected, match="deal_exposed_in_cut waits for"):
+        play.say("bets.close")
+    with pytest.raises(Rejected, match="the pack is shuffled again"):
+        play.say("cards.deal", count=8)
+    assert whats(play.draw("Ah")) == ["card_out_of_round"]
+    assert not play.hand.closed
+    play.accept()
+    play.say("bets.close")
+    with pytest.raises(Rejected, match="the cut is over"):
+        play.error("exposed_in_cut")
+
+
+def test_a_card_without_a_round() -> None:
+    play = table()
+    said = play.draw("Ah Kh")
+    assert whats(said) == ["card_out_of_round"]
+    assert [event.alert for event in of_kind(AlertRaised, said)] == ["card_out_of_round"]
+    play.antes()
+    assert not play.state.alerts
+
+
+# Absent players
+
+
+@pytest.mark.parametrize("decree", of("BAL09-053", "EUS96-203"))
+def test_a_card_to_an_empty_place_is_no_misdeal(decree: str) -> None:
+    """The place keeps its turn in the deal, and its cards are collected when all have theirs."""
+    play = table(decree, seats=(1, 2, 3, 5))
+    play.antes()
+    clockwise = decree == "EUS96"
+    play.draw("Ah Kh")  # the second card went to 4 (clockwise), or to 6 (against the clock)
+    empty = 4 if clockwise else 6
+    said = play.error("absent", empty)
+    assert whats(said) == ["deal_absent"]
+    [moved] = of_kind(CardDealt, said)
+    assert (moved.to, moved.card, moved.was) == (f"seat:{empty}", None, "seat:3" if clockwise else "seat:1")
+    said = play.draw("Qh Jh Th 9h 8h 7h 6h 5h")
+    order = ["seat:3", "seat:2", "seat:1"] if clockwise else ["seat:1", "seat:2", "seat:3"]
+    assert [event.to for event in of_kind(CardDealt, said)] == [*order, "seat:5", f"seat:{empty}", *order]
+    [collected] = of_kind(CardRemoved, said)
+    assert (collected.to, collected.why, collected.card) == (f"seat:{empty}", "absent", None)
+    assert [seat.number for seat in play.hand.live] == ([5, 3, 2, 1] if clockwise else [5, 1, 2, 3])
+    own = {seat.who: [each.card for each in play.hand.of(seat.who)] for seat in play.hand.live}
+    assert own["seat:5"] == ["Ah", "9h"]
+
+
+@rule("BAL09-053")
+def test_a_card_to_an_absent_player_is_no_misdeal() -> None:
+    play = half_dealt("BAL09")
+    assert whats(play.error("absent", 3)) == ["deal_absent"]
+    play.draw("Ks Qs Js")
+    play.act(3, "fold")  # he is not back in his turn
+    assert play.hand.open
+    with pytest.raises(Rejected, match="the first cards are dealt"):
+        play.error("absent", 9)
+    with pytest.raises(Rejected, match="say whose place"):
+        play.error("absent", "board")
+
+
+# Hands that touch
+
+
+@pytest.mark.parametrize("decree", of("BAL09-055", "EUS96-203"))
+def test_hands_that_touch_are_null_both(decree: str) -> None:
+    play = holdem(decree)
+    [removed] = of_kind(CardRemoved, play.error("touched", 3))
+    assert (removed.why, removed.to, removed.card) == ("touched", "seat:3", None)
+    assert play.state.asks == ("deal.error", "round.void")
+    with pytest.raises(Rejected, match="waits for"):
+        play.close()
+    with pytest.raises(Rejected, match="say whose cards"):
+        play.error("touched", 3)
+    play.error("touched", 1)
+    assert [seat.number for seat in play.hand.live] == [4, 2]
+    assert not play.state.asks
+    play.act(4, "bet")
+    [result] = of_kind(RoundResult, play.act(2, "fold"))
+    assert result.winner == "seat:4"
+
+
+def test_where_all_hands_touch_the_round_is_null() -> None:
+    play = holdem()
+    play.act(1, "fold")
+    play.act(2, "fold")
+    play.error("touched", 3)
+    assert void(play.error("touched", 4)).reason == "misdeal"
+
+
+@pytest.mark.parametrize("decree", ["ARA02"])
+def test_an_error_that_the_decree_does_not_know_is_refused(decree: str) -> None:
+    play = laid(decree)
+    with pytest.raises(Rejected, match="the decree has no rule for 'touched'"):
+        play.error("touched", 3)

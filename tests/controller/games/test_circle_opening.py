@@ -1,0 +1,171 @@
+"""Covered poker with discards: who may open the pot, and who has to prove that he might."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import (
+    CardRemoved,
+    CardTurned,
+    HandDecided,
+    Irregularity,
+    RoundOpened,
+)
+from controller.games.game import Rejected
+from tests.controller.games.circle_draw_play import DEAL, HANDS, covered, discard, irregularities, opened, played, results
+from tests.controller.games.circle_play import of_kind, table
+
+rule = pytest.mark.rule
+
+
+@rule("BAL09-060")
+def test_the_opening_goes_up_from_jacks_to_aces_over_blank_hands() -> None:
+    play = table("BAL09", "circle-draw")
+    asked = []
+    for _ in range(6):
+        play.antes()
+        play.draw(DEAL)
+        asked.append(play.game.show(play.state)["opening"])
+        assert results(play.close()) == [(None, ("blank",))]
+    assert asked == ["J", "Q", "K", "A", "A", "A"]
+    assert play.game.show(play.state)["last_winner"] is None
+    play.antes()
+    play.draw(DEAL)
+    play.act(3, "open")
+    play.close(winner=4)
+    assert play.game.show(play.state)["opening"] == "J"
+
+
+@rule("BAL09-060")
+def test_a_match_begins_with_jacks() -> None:
+    play = covered()
+    play.close()
+    assert play.game.show(play.state)["opening"] == "Q"
+    play.say("session.close")
+    play.open()
+    assert play.game.show(play.state)["opening"] == "J"
+
+
+def test_a_null_round_is_no_blank_hand_and_ends_none() -> None:
+    play = covered()
+    play.close()
+    play.antes()
+    play.say("round.void", reason="inspector")
+    assert play.game.show(play.state)["opening"] == "Q"
+    assert of_kind(RoundOpened, play.antes())[0].relaunch
+
+
+def test_nobody_bets_in_a_pot_that_is_not_open() -> None:
+    play = covered()
+    for action in ("bet", "raise", "call", "all_in"):
+        with pytest.raises(Rejected, match="the pot is not open"):
+            play.act(4, action)
+    play.act(4, "check")
+    said = play.act(3, "open")
+    assert [event.decision for event in of_kind(HandDecided, said)] == ["open"]
+    with pytest.raises(Rejected, match="no pot is to be opened"):
+        play.act(1, "open")
+    play.act(1, "raise")
+    play.close()
+    assert play.hand.opener == 3
+
+
+@rule("BAL09-061")
+def test_who_kept_what_opens_has_proved_it() -> None:
+    play = played()
+    said = play.show(3, "Jc Jd Ad Ah As")
+    assert irregularities(said) == []
+    assert results(said) == [("seat:3", ())]
+
+
+@rule("BAL09-061")
+def test_who_discarded_it_shows_his_discards() -> None:
+    play = played(cards="Ad Ah As")
+    said = play.show(3, "Kc 8s Ad Ah As")
+    [asked] = of_kind(Irregularity, said)
+    assert (asked.what, asked.asks) == ("opening_unproven", ("cards.show", "cards.turn", "round.confirm", "deal.error"))
+    assert results(said) == []
+    said = play.turn("discards")
+    assert [(event.to, event.card) for event in of_kind(CardTurned, said)] == [("discards", card) for card in ("Jc", "Jd", "Qc")]
+    assert results(said) == [("seat:3", ())]
+
+
+@rule("BAL09-061")
+def test_who_cannot_prove_it_does_not_win() -> None:
+    play = played(opener=4, cards="Ad Ah As")
+    said = play.show(4, "9s Ac Ad Ah As")
+    assert irregularities(said) == ["opening_unproven"]
+    said = play.show("discards", "7c 7d 8h")
+    assert irregularities(said) == ["deal_false_opening"]
+    assert [(event.why, event.to, event.card) for event in of_kind(CardRemoved, said)] == [("false_opening", "seat:4", None)]
+    assert results(said) == [("seat:3", ())]
+
+
+def test_an_opener_who_is_beaten_proves_nothing() -> None:
+    play = played(opener=4, cards="Th Kh Qd")
+    said = play.show(4, "9s Ac Th Kh Qd")
+    assert irregularities(said) == []
+    play = opened(opener=1)
+    for seat in (1, 2, 3, 4):
+        discard(play, seat, 0)
+    play.close()
+    assert results(play.turn()) == [("seat:3", ())]
+
+
+@rule("BAL09-061")
+def test_the_opener_proves_it_even_if_all_others_give_up() -> None:
+    play = covered()
+    play.act(3, "open")
+    said = play.close(winner=3)
+    assert irregularities(said) == ["opening_unproven"]
+    assert "cards.show" in play.state.asks
+    play.again()
+    assert results(play.turn(3)) == [("seat:3", ("no_showdown",))]
+
+
+@rule("BAL09-061")
+def test_a_false_opening_that_nobody_called_leaves_the_pot_for_the_next_round() -> None:
+    play = covered()
+    play.act(2, "open")
+    play.close(winner=2)
+    said = play.turn(2)
+    assert irregularities(said) == ["deal_false_opening"]
+    assert results(said) == [(None, ("false_opening", "pot_stays"))]
+
+
+def test_a_person_stands_for_the_opening_or_tells_that_it_was_false() -> None:
+    play = covered()
+    play.act(3, "open")
+    play.close(winner=3)
+    assert results(play.say("round.confirm", winner="seat:3"))[0][0] == "seat:3"
+    play = covered()
+    play.act(3, "open")
+    with pytest.raises(Rejected, match="opened by seat:3"):
+        play.error("false_opening", 1)
+    play.act(1, "call")
+    said = play.error("false_opening", 3)
+    assert irregularities(said) == ["deal_false_opening"]
+    assert "seat:3" not in play.game.show(play.state)["counts"]
+    with pytest.raises(Rejected, match="seat:3 does not play"):
+        play.error("false_opening")
+    play.close()
+    assert [place.to for place in play.hand.due] == ["seat:4", "seat:1", "seat:2"]
+
+
+def test_where_nobody_read_which_cards_were_kept_it_is_enough_that_they_may_have_opened() -> None:
+    play = table("BAL09", "circle-draw")
+    play.antes()
+    for _ in range(4):
+        play.packet(5)
+    play.act(3, "open")
+    play.close()
+    for seat in (3, 4, 1, 2):
+        discard(play, seat, 1 if seat == 3 else 0)
+        if seat == 3:
+            play.packet(1)
+    play.close()
+    for seat in (1, 2, 4):
+        play.show(seat, HANDS[seat])
+    said = play.show(3, "Jc Jd Qc Kc As")
+    assert irregularities(said) == ["opening_unproven"]
+    assert results(play.show("discards", "8s")) == [("seat:3", ())]

@@ -1,0 +1,123 @@
+"""What holds whatever happens at stud and at draw: a thousand rounds of each game, with errors thrown in."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import Irregularity, RoundOpened, RoundResult, RoundVoid
+from controller.games.circle.opening import FIRST, PILE
+from controller.games.circle.streets import pack
+from tests.controller.games.circle_play import of_kind
+from tests.controller.games.test_circle_properties import Evening, check_rounds, check_words
+
+ROUNDS = 1000
+PAIRS = tuple((decree, game) for decree in ("BAL09", "EUS96") for game in ("five-card-stud", "seven-card-stud", "circle-draw"))
+ERRORS = ("exposed", "skipped", "premature", "deck_removed", "false_opening", "too_many", "too_few", "touched", "order")
+
+
+class Long(Evening):
+    """Rounds in which players discard, prove their opening, and answer whether they go on."""
+
+    def go_on(self) -> None:
+        hand, troubles = self.play.hand, self.play.state.troubles
+        if troubles:
+            if "hand.act" in troubles[0].asks and self.chance.random() < 0.8:
+                self.say("hand.act", who=troubles[0].who, action=self.chance.choice(("go", "pass")))
+            else:
+                super().go_on()
+        elif hand.open and hand.opener is None and self.chance.random() < 0.3:
+            self.say("hand.act", who=self.chance.choice(hand.seats).who, action="open")
+        elif hand.due and hand.due[0].turn:
+            who = hand.due[0].to if self.chance.random() < 0.9 else "seat:4"
+            self.say("hand.act", who=who, action="discard", count=self.chance.choice((0, 1, 2, 3, 3, 3, 4, 5)))
+        else:
+            super().go_on()
+
+    def show(self) -> None:
+        hand = self.play.hand
+        pile = [each for each in hand.of(PILE) if not each.up]
+        drawn = [seat for seat in hand.live if seat.discards]
+        if pile and self.chance.random() < 0.7:
+            self.say("cards.turn", who=PILE)
+            if self.play.state.hand is not None:
+                self.say("cards.show", who=PILE, cards=[each.card or self.next() for each in pile])
+        elif hand.asked and self.chance.random() < 0.2:
+            self.say("round.confirm", winner=f"seat:{hand.opener}")
+        elif drawn:
+            seat = self.chance.choice(drawn)
+            own = hand.of(seat.who)
+            first = [each for each in own if each.index <= FIRST]
+            kept = self.chance.sample(first, max(len(first) - seat.discards, 0))
+            laid = [*kept, *(each for each in own if each.index > FIRST)]
+            self.say("cards.show", who=seat.who, cards=[each.card or self.next() for each in laid])
+        else:
+            super().show()
+
+    def disturb(self) -> None:
+        if self.how == "read" and self.chance.random() < 0.5:
+            for _ in range(self.chance.randint(1, 8)):
+                self.drawn(self.next(), exposed=True)
+            return
+        if self.chance.random() < 0.6:
+            super().disturb()
+            return
+        who = self.chance.choice(("seat:1", "seat:2", "seat:4", "seat:5", "seat:7", None))
+        self.say(
+            "deal.error",
+            error=self.chance.choice(ERRORS),
+            who=who,
+            index=self.chance.choice((None, None, 1, 2, 7)),
+            seen=self.chance.random() < 0.5,
+            fault=self.chance.choice(("croupier", "player")),
+            recoverable=self.chance.random() < 0.5,
+        )
+
+
+@pytest.mark.parametrize(("decree", "game"), PAIRS, ids=lambda name: name)
+def test_whatever_happens_a_round_has_its_outcome(decree: str, game: str) -> None:
+    evening = Long(decree, game, 1)
+    for number in range(ROUNDS):
+        evening.round()
+        if number % 5 == 0:
+            evening.correct()
+        if number % 50 == 0:
+            evening.play.again()
+            check_words(evening.play)
+    check_rounds(evening.play)
+    assert {RoundResult, RoundVoid} <= {type(event) for event in evening.play.events}
+    assert len(of_kind(RoundOpened, evening.play.events)) == ROUNDS
+    said = {event.what for event in of_kind(Irregularity, evening.play.events)}
+    assert OWN[decree, game] <= said
+
+
+@pytest.mark.parametrize(("game", "seats", "what"), [("circle-draw", 8, "deck_short"), ("seven-card-stud", 8, "cards_lacking")])
+def test_a_full_table_comes_to_the_end_of_the_pack(game: str, seats: int, what: str) -> None:
+    evening = Long("BAL09", game, 2)
+    evening.play.say("boxes.set", boxes=list(range(1, seats + 1)))
+    evening.pack = pack(evening.play.game.book, seats)
+    for _ in range(200):
+        evening.round()
+    check_words(evening.play)
+    check_rounds(evening.play)
+    assert what in {event.what for event in of_kind(Irregularity, evening.play.events)}
+
+
+OWN = {
+    ("BAL09", "five-card-stud"): set[str](),
+    ("EUS96", "five-card-stud"): set[str](),
+    ("EUS96", "seven-card-stud"): set[str](),
+    ("BAL09", "seven-card-stud"): {
+        *(
+            "deal_exposed",
+            "deal_both_exposed",
+            "deal_bared",
+            "deal_last_card",
+            "deal_last_of_two",
+            "deal_skipped",
+            "deal_premature",
+        ),
+    },
+    ("BAL09", "circle-draw"): {"deck_short", "deal_deck_removed", "deal_false_opening", "opening_unproven", "deal_too_many"},
+    ("EUS96", "circle-draw"): {"deck_short", "deal_deck_removed"},
+}
+"""What this many rounds come upon."""

@@ -1,0 +1,88 @@
+"""A device of circle poker that is not heard: what it may have missed is asked for, and no card goes to a wrong place for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import BetsClosed, CardDealt
+from devices.readings import LinkLost, LinkStale, LinkUnintelligible, LinkUp, ShoeReset
+from tests.controller.games.circle_play import HOLES, Play, holdem, of_kind, table, whats
+
+
+def lost(play: Play) -> list[str]:
+    return whats(play.take(LinkLost(at=play.now(), device="shoe", reason="unplugged")))
+
+
+def up(play: Play, device: str = "shoe") -> list[str]:
+    return whats(play.take(LinkUp(at=play.now(), device=device)))
+
+
+def test_a_device_that_is_heard_again_while_cards_are_due_may_have_missed_some() -> None:
+    play = holdem()
+    assert lost(play) == []  # no card comes while bets are open
+    play.close()
+    assert up(play) == ["silence"]
+    play.again()
+    assert play.state.asks == ("card.decide", "round.void")
+
+
+def test_what_persons_tell_meanwhile_is_not_asked_for() -> None:
+    play = holdem()
+    lost(play)
+    play.close()
+    play.say("cards.burn")
+    play.show("board", "2c 3c 4c")
+    assert play.hand.open
+    assert up(play) == []
+
+
+def test_a_device_that_was_heard_all_the_time_has_missed_nothing() -> None:
+    play = holdem()
+    play.close()
+    assert up(play) == []
+
+
+def test_another_device_that_comes_back_is_none_that_was_away() -> None:
+    play = holdem()
+    lost(play)
+    play.close()
+    assert up(play, "shuffler") == []
+    assert up(play) == ["silence"]
+
+
+@pytest.mark.parametrize("kind", [LinkStale(at=1.0, device="shoe", age=9.0), LinkUnintelligible(at=1.0, device="shoe", bytes=99)])
+def test_a_silence_lasts_until_the_device_is_understood(kind: LinkStale | LinkUnintelligible) -> None:
+    play = holdem()
+    play.take(kind)
+    play.close()
+    assert up(play) == ["silence"]
+
+
+@pytest.mark.parametrize("heard", [ShoeReset(at=1.0, device="shoe"), LinkLost(at=1.0, device="shoe", reason="unplugged")])
+def test_a_reader_that_starts_afresh_while_it_deals_may_have_missed_a_card(heard: ShoeReset | LinkLost) -> None:
+    play = table()
+    play.antes()
+    play.draw("Ah Kh")
+    assert whats(play.take(heard)) == ["silence"]
+
+
+def test_the_first_card_after_a_silence_before_the_deal_need_not_be_the_first() -> None:
+    play = table("BAL09", "five-card-stud")
+    play.say("bets.open")
+    lost(play)
+    up(play)
+    said = play.draw("Ah")
+    assert of_kind(BetsClosed, said)[0].unobserved
+    assert whats(said) == ["silence"]
+    assert [event.card for event in of_kind(CardDealt, said)] == [None]
+
+
+def test_who_says_after_a_silence_that_the_antes_are_in_begins_the_deal() -> None:
+    play = table()
+    play.say("bets.open")
+    lost(play)
+    up(play)
+    play.say("bets.close")
+    assert whats(play.draw(HOLES)) == []
+    assert play.hand.open
+    assert play.hand.used == 8

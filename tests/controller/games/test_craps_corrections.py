@@ -1,0 +1,56 @@
+"""What a corrected throw changes at a table of craps."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import PointSet, ResultCorrected, ShooterChanged
+from controller.games.game import Rejected
+from tests.controller.games.craps_play import of, only, table, whats
+
+
+def test_a_corrected_throw_takes_the_later_ones_with_it() -> None:
+    play = table()
+    play.totals(4, 9, 8)
+    events = play.say("result.correct", round=1, dice=[4, 5])
+    corrected = of(events, ResultCorrected)
+    assert [(event.round, event.dice, event.point) for event in corrected] == [(1, (4, 5), None), (2, (3, 6), 9), (3, (2, 6), None)]
+    assert isinstance(corrected[1].bets, tuple)
+    assert [own.outcome for own in corrected[1].bets if own.bet == "win"] == ["win", "win"]
+    assert only(events, PointSet).point == 8
+    assert [line["point"] for line in play.game.history(play.state)] == [None, 9, None]
+
+
+def test_a_corrected_seven_gives_the_dice_back() -> None:
+    play = table()
+    play.totals(4)
+    lost = play.totals(7)
+    assert only(lost, ShooterChanged).seat == 2
+    assert play.shown["bets"] == []
+    events = play.say("result.correct", round=2, dice=[2, 6])
+    assert whats(events) == ["result.corrected", "point.set", "shooter.changed"]
+    assert (only(events, ShooterChanged).seat, only(events, ShooterChanged).why) == (1, "corrected")
+    assert (play.point, [each.bet for each in play.state.bets]) == (4, ["win"])
+
+
+def test_a_throw_corrected_into_a_seven_passes_the_dice() -> None:
+    play = table()
+    play.totals(4, 8)
+    events = play.say("result.correct", round=2, dice=[1, 6])
+    assert (only(events, ShooterChanged).seat, play.point, play.state.bets) == (2, None, ())
+
+
+def test_what_cannot_be_corrected() -> None:
+    play = table()
+    play.play(2, 2)
+    play.bets()
+    play.say("round.void", reason="dice_slid")
+    for fields, why in (
+        ({"round": 9, "dice": [1, 1]}, "not among the throws remembered"),
+        ({"round": 2, "dice": [1, 1]}, "it has no result to correct"),
+        ({"round": 1}, "say the right dice"),
+        ({"round": 1, "dice": [2, 2]}, "are 2 and 2 already"),
+        ({"round": 1, "dice": [2, 7]}, "two dice show"),
+    ):
+        with pytest.raises(Rejected, match=why):
+            play.say("result.correct", **fields)

@@ -1,0 +1,261 @@
+"""Who throws, and what players bet, as far as a table of craps is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import BetPlaced, Irregularity, RoundResult, ShooterChanged
+from controller.games.game import Rejected
+from tests.controller.games.craps_play import DECREES, Play, of, only, ruled, table, whats
+
+rule = pytest.mark.rule
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+def without_shooter(decree: str = "ARA02", **settings: Any) -> Play:
+    play = table(decree, **settings)
+    play.say("session.close")
+    play.say("session.open")
+    play.say("dice.set", serials=[f"3{number}" for number in range(6)])
+    play.say("dice.choose", serials=["30", "31"])
+    return play
+
+
+# The shooter
+
+
+@ruled("BAL05-068", "ARA02-130", "EUS96-110", "GAL07-137 GAL07-146")
+def test_the_dice_go_clockwise_from_the_left_of_the_croupiers(decree: str) -> None:
+    play = without_shooter(decree)
+    play.say("boxes.set", boxes=[5, 2, 3])
+    first = only(play.say("shooter.set", seat=2), ShooterChanged)
+    assert (first.seat, first.why) == (2, "first")
+    refused = only(play.say("shooter.set", seat=3, why="refused"), ShooterChanged)
+    assert (refused.seat, refused.why) == (3, "refused")
+    seats = [only(play.totals(4, 7), ShooterChanged).seat for _ in range(3)]
+    assert seats == [5, 2, 3]
+    assert only(play.say("shooter.set", seat=5, why="withdrawn"), ShooterChanged).why == "withdrawn"
+
+
+@ruled("BAL05-068", "ARA02-130", "EUS96-110", "GAL07-146")
+def test_a_seat_that_is_left_out(decree: str) -> None:
+    play = without_shooter(decree)
+    play.say("boxes.set", boxes=[2, 3, 5])
+    breach = only(play.say("shooter.set", seat=3), Irregularity)
+    assert (breach.what, breach.detail) == ("shooter_order", "seat 3 before seat 2")
+    assert play.state.shooter == 3
+    assert breach.law.startswith(decree)
+
+
+def test_the_dice_wait_where_nobody_told_who_sits_where() -> None:
+    play = Play(shooter="unwatched")
+    play.say("session.open")
+    play.say("dice.set", serials=[f"3{number}" for number in range(6)])
+    play.say("dice.choose", serials=["30", "31"])
+    play.say("shooter.set", seat=6)
+    assert only(play.totals(4, 7), ShooterChanged).seat is None
+    assert only(play.say("shooter.set", seat=3), ShooterChanged).why == "seven"
+
+
+@ruled("BAL05-068", "ARA02-130", "EUS96-110", "GAL07-146")
+def test_who_may_take_the_dice_from_a_player(decree: str) -> None:
+    play = table(decree)
+    with pytest.raises(Rejected, match=f"the role croupier may not take the dice from a player: {decree}-"):
+        play.say("shooter.set", role="croupier", seat=2, why="withdrawn")
+    play.totals(8)
+    with pytest.raises(Rejected, match="refused before the first throw"):
+        play.say("shooter.set", seat=2, why="refused")
+    assert only(play.say("shooter.set", seat=2, why="withdrawn"), ShooterChanged).seat == 2
+    assert not of(play.totals(5), Irregularity)  # he cannot bet on Win in the middle of a series
+    assert only(play.totals(7), ShooterChanged).seat == 4
+    play.say("bets.open")
+    assert whats(play.say("bets.close")) == ["bets.closed", "shooter_no_bet"]
+
+
+def test_when_the_dice_cannot_go_on() -> None:
+    play = table()
+    for fields, why in (
+        ({"seat": 2}, "seat 1 has the dice: say why"),
+        ({"seat": 3, "why": "refused"}, "nobody sits at 3; seats in play: 1, 2, 4"),
+    ):
+        with pytest.raises(Rejected, match=why):
+            play.say("shooter.set", **fields)
+    play.bets()
+    with pytest.raises(Rejected, match="are thrown"):
+        play.say("shooter.set", seat=2, why="refused")
+
+
+@pytest.mark.parametrize("boxes", [[], [0], [1, 1], [-1]])
+def test_what_is_no_seat(boxes: list[int]) -> None:
+    play = table()
+    with pytest.raises(Rejected, match="seats are numbered from 1, each once"):
+        play.say("boxes.set", boxes=boxes)
+
+
+@ruled("BAL05-067", "ARA02-125", "EUS96-107", "GAL07-143")
+def test_the_shooter_must_have_a_bet(decree: str) -> None:
+    play = table(decree)
+    play.say("bets.open")
+    play.bet("field")
+    play.bet("win", "seat:2")
+    events = play.say("bets.close")
+    breach = only(events, Irregularity)
+    assert (breach.what, breach.detail, breach.asks) == ("shooter_no_bet", "seat 1", ("round.confirm", "round.void"))
+    assert breach.law.startswith(decree)
+    assert not of(play.throw(1, 3), RoundResult)
+    assert only(play.say("round.confirm"), RoundResult).confirmed_by == "M. Lasa (table_head)"
+
+
+@ruled("BAL05-067", "ARA02-125", "EUS96-107", "GAL07-143")
+def test_win_or_do_not_win_will_do(decree: str) -> None:
+    for bet in ("win", "dont_win"):
+        play = table(decree)
+        play.say("bets.open")
+        play.bet(bet)
+        assert whats(play.say("bets.close")) == ["bets.closed"]
+        assert only(play.throw(1, 3), RoundResult).confirmed_by is None
+
+
+def test_a_person_lets_the_throw_go_on() -> None:
+    play = table()
+    play.say("bets.open")
+    play.say("bets.close")
+    assert play.shown["asks"] == ["round.confirm", "round.void"]
+    assert play.say("round.confirm") == []
+    assert only(play.throw(1, 3), RoundResult).confirmed_by == "M. Lasa (table_head)"
+
+
+def test_no_shooter_at_all() -> None:
+    play = without_shooter()
+    play.say("bets.open")
+    assert whats(play.say("bets.close")) == ["bets.closed", "shooter_missing"]
+
+
+def test_where_nobody_tells_who_throws() -> None:
+    play = without_shooter(shooter="unwatched", rounds="dice")
+    assert whats(play.throw(1, 3))[:2] == ["bets.closed", "round.result"]
+
+
+# Bets
+
+
+@ruled("BAL05-063", "ARA02-129", "EUS96-108", "GAL07-138")
+def test_a_bet_on_win_is_not_taken_back(decree: str) -> None:
+    play = table(decree)
+    play.bet("win", amount=1000)
+    with pytest.raises(Rejected, match=f"win may not be taken back: {decree}-"):
+        play.say("bet.withdraw", who="seat:1", bet="win")
+
+
+@ruled("BAL05-055", "ARA02-124", "EUS96-106", "GAL07-131")
+def test_no_bet_once_they_are_closed(decree: str) -> None:
+    play = table(decree)
+    play.bet("field", "seat:2")
+    play.bets()
+    for command in ("bet.place", "bet.withdraw"):
+        with pytest.raises(Rejected, match=f"the bets of round 1 are closed: {decree}-"):
+            play.say(command, who="seat:2", bet="field")
+
+
+@ruled("", "ARA02-129", "EUS96-108 EUS96-111", "GAL07-138")
+def test_when_a_bet_may_be_placed(decree: str) -> None:
+    play = table(decree)
+    for bet in ("come", "dont_come"):
+        with pytest.raises(Rejected, match=f"{bet} is placed after the first throw of a series: {decree}-"):
+            play.bet(bet)
+    play.totals(8)
+    for bet in ("win", "dont_win"):
+        with pytest.raises(Rejected, match=f"{bet} is placed before the first throw of a series: {decree}-"):
+            play.bet(bet, "seat:2")
+    for bet in ("come", "dont_come", "field", "big_6", "right:8", "wrong:10", "horn"):
+        placed = only(play.bet(bet, "seat:2", amount=500), BetPlaced)
+        assert (placed.who, placed.bet, placed.lies, placed.amount) == ("seat:2", bet, True, 500)
+
+
+@every
+def test_a_bet_on_come_travels(decree: str) -> None:
+    play = table(decree)
+    play.totals(8)
+    play.bet("come", "seat:2", amount=500)
+    play.bet("dont_come", "seat:4", amount=700)
+    settled = only(play.totals(5), RoundResult).bets
+    assert isinstance(settled, tuple)
+    assert [(each.who, each.bet, each.outcome) for each in settled if each.who] == [
+        ("seat:1", "win", "stays"),
+        ("seat:2", "come", "stays"),
+        ("seat:4", "dont_come", "stays"),
+    ]
+    assert [(each.bet, each.amount) for each in play.state.bets] == [("win", None), ("come:5", 500), ("dont_come:5", 700)]
+    with pytest.raises(Rejected, match="it is placed as come"):
+        play.bet("come:6", "seat:2")
+    play.totals(8)
+    assert [each.bet for each in play.state.bets] == ["come:5", "dont_come:5"]
+    assert [each.outcome for each in only(play.totals(7), RoundResult).bets or () if each.who] == ["lose", "win", "win"]
+    assert play.state.bets == ()
+
+
+@ruled("BAL05-066", "", "EUS96-114", "GAL07-141")
+def test_what_goes_beside_another_bet(decree: str) -> None:
+    play = table(decree)
+    play.bet("dont_win", "seat:2", amount=1000)
+    play.totals(4)
+    with pytest.raises(Rejected, match="win_odds goes beside win, which seat:4 does not have"):
+        play.bet("win_odds", "seat:4", amount=500)
+    with pytest.raises(Rejected, match=f"dont_win_odds is at most 2000 beside 1000: {decree}-"):
+        play.bet("dont_win_odds", "seat:2", amount=2001)
+    play.bet("dont_win_odds", "seat:2", amount=2000)
+    play.bet("win_odds", "seat:1", amount=9000)  # nobody told what lies on Win
+    gone = play.say("bet.withdraw", who="seat:2", bet="dont_win")
+    assert [(event.bet, event.lies) for event in of(gone, BetPlaced)] == [("dont_win", False), ("dont_win_odds", False)]
+    assert [each.bet for each in play.state.bets] == ["win", "win_odds"]
+
+
+def test_what_goes_beside_a_bet_that_travelled() -> None:
+    play = table()
+    play.totals(4)
+    play.bet("come", "seat:2", amount=600)
+    play.totals(9)
+    with pytest.raises(Rejected, match="come_odds:9 is at most 600 beside 600"):
+        play.bet("come_odds:9", "seat:2", amount=601)
+    play.bet("come_odds:9", "seat:2", amount=600)
+    with pytest.raises(Rejected, match="goes beside come:5"):
+        play.bet("come_odds:5", "seat:2")
+
+
+def test_what_is_no_bet_or_nobodys() -> None:
+    play = table()
+    for fields, why in (
+        ({"who": "seat:1", "bet": "pass"}, "no bet 'pass'"),
+        ({"who": "box:1", "bet": "field"}, "box:1 is nobody at this table"),
+        ({"who": "seat:0", "bet": "field"}, "seat:0 is nobody"),
+        ({"who": "seat:1", "bet": "field", "amount": 0}, "an amount of 0 is none"),
+    ):
+        with pytest.raises(Rejected, match=why):
+            play.say("bet.place", **fields)
+    with pytest.raises(Rejected, match="seat:1 has no bet field"):
+        play.say("bet.withdraw", who="seat:1", bet="field")
+
+
+def test_an_amount_said_again_is_what_lies_there() -> None:
+    play = table()
+    play.bet("field", "seat:2", amount=500)
+    play.bet("field", "seat:2", amount=700)
+    assert [(each.bet, each.amount) for each in play.state.bets] == [("field", 700)]
+
+
+@pytest.mark.parametrize("who", ["seat:²", "seat:٣", "seat:01", "seat:" + "9" * 5000, "seat:0", "seat", "box:1"])
+def test_a_seat_has_one_name(who: str) -> None:
+    play = table()
+    play.say("bets.open")
+    with pytest.raises(Rejected, match="is nobody at this table"):
+        play.say("bet.place", who=who, bet="win")
+
+
+@pytest.mark.parametrize("bet", ["right:06", "right:٦", "right:" + "6" * 5000, "right:6:6", "right:", "right"])
+def test_a_bet_has_one_name(bet: str) -> None:
+    play = table()
+    play.say("bets.open")
+    with pytest.raises(Rejected, match="no bet"):
+        play.say("bet.place", who="seat:1", bet=bet)

@@ -1,0 +1,281 @@
+"""What holds whatever happens at a table of craps: any readings and commands, in any order."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.events import (
+    AnyEvent,
+    BetsClosed,
+    DiceChosen,
+    PointSet,
+    ResultCorrected,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
+from controller.events import RoundVoid as Null
+from controller.games.craps.bets import next_point, settle_all
+from controller.games.craps.state import State
+from controller.games.game import Rejected
+from controller.notation import Input, read_event, read_input, write
+from devices.readings import DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUp, Reading
+from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, table
+
+POINTS = (4, 5, 6, 8, 9, 10)
+VOIDS = ("die_off_table", "dice_slid", "bad_throw", "inspector")
+BETS = ("win", "dont_win", "come", "dont_come", "field", "win_odds", "right:8", "hard_6")
+
+
+def step(play: Play, each: Input) -> list[AnyEvent]:
+    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
+    before = play.state
+    try:
+        return play.take(each)
+    except Rejected:
+        if isinstance(each, Reading) or play.state != before:
+            raise
+        return []
+
+
+def command(kind: str, **fields: Any) -> Input:
+    return read_input(msgspec.json.encode({"at": 1.0, "type": kind, "by": "M. Lasa", "role": "table_head", **fields}))
+
+
+def check(events: list[AnyEvent]) -> None:
+    """Rounds are counted without a hole, each has one outcome at most, and the point is what the results make it."""
+    sessions: dict[int, dict[int, list[AnyEvent]]] = {}
+    for event in events:
+        if isinstance(event, RoundOpened | BetsClosed | RoundResult | Null | RoundUnresolved | ResultCorrected):
+            sessions.setdefault(event.session, {}).setdefault(event.round, []).append(event)
+    for rounds in sessions.values():
+        assert sorted(rounds) == list(range(1, len(rounds) + 1))
+        dice: dict[int, tuple[tuple[int, ...], int | None, Any]] = {}
+        for number, said in rounds.items():
+            final = [event for event in said if isinstance(event, RoundResult | Null)]
+            assert len(final) <= 1
+            for kind in (RoundOpened, BetsClosed):
+                assert len([event for event in said if isinstance(event, kind)]) <= 1
+            if final:
+                assert all(isinstance(event, ResultCorrected) for event in said[said.index(final[0]) + 1 :])
+            for event in said:
+                if isinstance(event, RoundResult | ResultCorrected):
+                    assert isinstance(event.dice, tuple)
+                    assert not isinstance(event.point, msgspec.UnsetType)
+                    assert event.total == sum(event.dice)
+                    dice[number] = event.dice, event.point, event.bets
+        point = None
+        for number in sorted(dice):
+            values, against, _ = dice[number]
+            assert against == point
+            point = next_point(POINTS, point, sum(values))
+
+
+# 1,000 rounds
+
+
+class Croupier:
+    """Plays rounds with the errors that happen to people and devices, and decides whatever the table asks."""
+
+    def __init__(self, decree: str, rounds: str) -> None:
+        self.chance = random.Random(f"{decree} {rounds}")
+        self.play = table(decree, rounds=rounds)
+        self.sets = 0
+
+    def say(self, kind: str, **fields: Any) -> None:
+        step(self.play, command(kind, **fields))
+
+    def dice(self) -> tuple[int, int]:
+        return self.chance.randint(1, 6), self.chance.randint(1, 6)
+
+    def round(self) -> None:
+        play, luck = self.play, self.chance.random
+        self.decide()
+        if luck() < 0.3:
+            self.say("bet.place", who=f"seat:{self.chance.choice((1, 2, 4))}", bet=self.chance.choice(BETS), amount=500)
+        if luck() < 0.97:
+            self.say("bet.place", who=f"seat:{play.state.shooter}", bet="win")
+        self.say("bets.open")
+        if luck() < 0.97:
+            self.say("bets.close")
+        if luck() < 0.05:
+            play.gap()
+        if luck() < 0.97:
+            play.move()
+        if luck() < 0.04:
+            self.say("die.report", serial=(play.shown["dice"]["playing"] or ["x"])[0])
+        if luck() < 0.05:
+            play.fault(self.chance.choice(("no_read", "cocked", "unchanged", "missing", "extra")))
+        if luck() < 0.04:
+            self.say("round.void", reason=self.chance.choice(VOIDS))
+        if luck() < 0.5:
+            play.state_said("settled")
+        play.lie(*((7, 0) if luck() < 0.01 else self.dice()), late=luck() < 0.03)
+        if luck() < 0.02:
+            self.say("result.correct", round=max(1, play.state.round - self.chance.randint(0, 3)), dice=self.dice())
+        if luck() < 0.03:
+            play.again()
+        self.decide()
+        if luck() < 0.01:
+            self.session()
+
+    def decide(self) -> None:
+        """The persons decide until the table waits for nobody."""
+        for _ in range(20):
+            shown = self.play.shown
+            if shown["shooter"] is None and not shown["asks"]:
+                self.say("shooter.set", seat=self.play.game.show(self.play.state)["seats"][0])
+            if not shown["asks"]:
+                return
+            match self.chance.choice(shown["asks"]):
+                case "dice.set":
+                    self.sets += 1
+                    self.say("dice.set", serials=[f"{self.sets}-{number}" for number in range(6)])
+                case "dice.choose":
+                    free = shown["dice"]["reserve"]
+                    self.say("dice.choose", serials=self.chance.sample(free, 2))
+                case "round.void":
+                    self.say("round.void", reason="inspector", round=(shown["unresolved"] or [shown["round"]])[0])
+                case kind:
+                    values: dict[str, Any] = {"values": self.dice()} if kind == "dice.tell" else {"dice": self.dice()}
+                    rounds = {"round": (shown["unresolved"] or [shown["round"]])[0]} if kind == "round.confirm" else {}
+                    self.say(kind, **values, **rounds)
+        raise AssertionError(f"the table still asks {self.play.shown['asks']}")
+
+    def session(self) -> None:
+        self.decide()
+        self.say("session.close")
+        self.say("session.open")
+        self.say("boxes.set", boxes=[1, 2, 4])
+        self.decide()
+
+
+@pytest.mark.parametrize("rounds", ["keys", "dice"])
+@pytest.mark.parametrize("decree", DECREES)
+def test_a_thousand_rounds(decree: str, rounds: str) -> None:
+    """Played with errors: no exception, no round left unresolved, no dice that nobody saw or said, no wrong point or pay."""
+    croupier = Croupier(decree, rounds)
+    for _ in range(1000):
+        croupier.round()
+    play = croupier.play
+    assert play.shown["unresolved"] == []
+    check(play.events)
+    results = [event for event in play.events if isinstance(event, RoundResult)]
+    assert len(results) > 800
+    for event in results:
+        assert isinstance(event.dice, tuple)
+        assert isinstance(event.bets, tuple)
+        assert not isinstance(event.point, msgspec.UnsetType)
+        assert event.bets[: len(event.bets) - sum(bool(each.who) for each in event.bets)] == settle_all(
+            play.game.bets, event.dice, event.point
+        )
+    assert sum(isinstance(event, DiceChosen) for event in play.events) > 10
+    assert sum(isinstance(event, PointSet) for event in play.events) > 300
+
+
+# Anything in any order
+
+VALUES = st.sampled_from([(1, 3), (1, 3), (3, 3), (3, 4), (3, 4), (6, 6), (0, 9), (2,), (1, 1)])
+THROW = st.sampled_from([None, 1, 2, 2, 3, 4])
+LATE = st.sampled_from([False, False, False, True])
+READINGS: st.SearchStrategy[Input] = st.one_of(
+    st.builds(DiceState, at=st.just(1.0), state=st.sampled_from(["idle", "moving", "moving", "settled"]), throw=THROW, late=LATE),
+    st.builds(DiceRead, at=st.just(1.0), frame=st.just("f"), values=VALUES, throw=THROW, late=LATE),
+    st.builds(
+        DiceFault,
+        at=st.just(1.0),
+        fault=st.sampled_from(["no_read", "cocked", "unchanged", "missing", "sensor"]),
+        active=st.booleans(),
+    ),
+    st.sampled_from(
+        [LinkStale(at=1.0, age=5.0), LinkUp(at=1.0), LinkLost(at=1.0, reason="x"), LinkLate(at=1.0, frames=2, silence=9.0)]
+    ),
+)
+SEATS, SERIALS = st.sampled_from([1, 2, 3]), st.sampled_from([*SET, *OTHERS[:2]])
+ROUNDS = st.sampled_from([None, 1, 2, 3])
+PEOPLE = {"role": st.sampled_from(["table_head", "table_head", "croupier", "technician"])}
+FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "session.open": {},
+    "session.close": {},
+    "bets.open": {},
+    "bets.close": {},
+    "dice.set": {"serials": st.sampled_from([SET, SET, OTHERS, (*SET[:5], "x"), SET[:3]]), "side": st.sampled_from([200, 300])},
+    "dice.choose": {"serials": st.lists(SERIALS, min_size=2, max_size=2)},
+    "die.report": {"serial": st.one_of(st.none(), SERIALS), "found": st.booleans()},
+    "dice.tell": {"values": VALUES},
+    "boxes.set": {"boxes": st.lists(SEATS, max_size=3)},
+    "shooter.set": {"seat": SEATS, "why": st.sampled_from([None, "refused", "withdrawn"])},
+    "bet.place": {
+        "who": SEATS.map(lambda seat: f"seat:{seat}"),
+        "bet": st.sampled_from(BETS),
+        "amount": st.sampled_from([None, 9]),
+    },
+    "bet.withdraw": {"who": SEATS.map(lambda seat: f"seat:{seat}"), "bet": st.sampled_from(BETS)},
+    "round.void": {"reason": st.sampled_from(VOIDS), "round": ROUNDS},
+    "round.confirm": {"round": ROUNDS, "dice": st.one_of(st.none(), VALUES)},
+    "result.correct": {"round": st.sampled_from([1, 2, 3]), "dice": VALUES},
+    "last_rounds.announce": {},
+}
+
+
+def commands(kind: str) -> st.SearchStrategy[Input]:
+    return st.fixed_dictionaries({**PEOPLE, **FIELDS[kind]}).map(lambda fields: command(kind, **fields))
+
+
+COMMANDS = st.one_of(*map(commands, FIELDS))
+TABLES = st.builds(
+    lambda decree, kept: table(decree, **kept),
+    st.sampled_from(DECREES),
+    st.fixed_dictionaries(
+        {
+            "rounds": st.sampled_from(["keys", "dice"]),
+            "serials": st.sampled_from(["told", "unwatched"]),
+            "shooter": st.sampled_from(["told", "unwatched", "unwatched"]),
+            "early_throw": st.sampled_from(["ask", "void", "ignored"]),
+            "floor_die": st.sampled_from(["two", "one"]),
+        }
+    ),
+)
+
+
+@settings(max_examples=250, deadline=None)
+@given(TABLES, st.lists(st.one_of(READINGS, READINGS, COMMANDS), min_size=5, max_size=40))
+def test_whatever_happens(play: Play, script: list[Input]) -> None:
+    for each in script:
+        asked = play.state.hand.asks if play.state.hand else ()
+        held = play.state.hand.round if play.state.hand else 0
+        events = step(play, each)
+        for event in events:
+            assert read_event(write(event)) == event
+            assert event.session == play.state.session
+        if asked and isinstance(each, Reading):
+            assert not [event for event in events if isinstance(event, RoundResult) and event.round == held]
+        again = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
+        assert again == play.state
+        msgspec.json.encode([play.game.show(again), play.game.history(again)])
+        dice = play.shown["dice"]
+        assert len(dice["playing"]) <= 2
+        if play.state.set:
+            assert sorted([*dice["playing"], *dice["reserve"], *dice["lost"]]) == sorted(play.state.set.serials)
+    check(play.events)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TABLES, st.lists(st.one_of(READINGS, COMMANDS), min_size=5, max_size=30), st.data())
+def test_a_table_goes_on_from_what_was_written_down(play: Play, script: list[Input], data: st.DataObject) -> None:
+    other = Play()
+    other.game = play.game
+    at = data.draw(st.integers(0, len(script)))
+    for number, each in enumerate(script):
+        if number == at:
+            other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
+        events = step(play, each)
+        if number >= at:
+            assert step(other, each) == events
+            assert other.state == play.state

@@ -1,0 +1,264 @@
+"""The course of a throw and of a series at a table of craps."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from controller.commands import VoidReason
+from controller.events import (
+    BetsClosed,
+    Irregularity,
+    PointSet,
+    RoundOpened,
+    RoundResult,
+    RoundVoid,
+    ShooterChanged,
+)
+from controller.games.game import Rejected
+from tests.controller.games.craps_play import DECREES, faces, of, only, outcomes, ruled, table, whats
+
+rule = pytest.mark.rule
+every = pytest.mark.parametrize("decree", DECREES)
+NULL: tuple[Any, ...] = tuple(
+    reason for reason in get_args(VoidReason) if reason.startswith(("die_", "dice_")) or reason == "bad_throw"
+)
+
+
+CALLS = {
+    "BAL05": {"ca": "prou apostes"},
+    "ARA02": {"es": "ya no va más"},
+    "EUS96": {"eu": "besterik ez"},
+    "GAL07": {"gl": "Xa non vai máis"},
+}
+NULL_CALLS = {
+    "BAL05": {"ca": "tirada nul·la"},
+    "ARA02": {"es": "tirada nula"},
+    "EUS96": {"eu": "jaurtialdi baliogabea"},
+    "GAL07": {"gl": "Tirada nula"},
+}
+
+
+@ruled("BAL05-052 BAL05-055", "ARA02-124", "EUS96-105 EUS96-106", "GAL07-129 GAL07-131")
+def test_a_throw_is_a_round(decree: str) -> None:
+    play = table(decree)
+    events = play.play(2, 4)
+    assert whats(events) == ["round.opened", "bet.placed", "bets.closed", "round.result", "point.set"]
+    assert only(events, BetsClosed).announcement == CALLS[decree]
+    result = only(events, RoundResult)
+    assert (result.round, result.dice, result.total, result.point) == (1, (2, 4), 6, None)
+    assert [frame.frame for frame in result.frames] == ["moving 1", "read 1"]
+    assert only(events, PointSet).point == 6
+    assert only(play.play(5, 6), RoundResult).point == 6
+
+
+@ruled("BAL05-056 BAL05-057", "ARA02-129 ARA02-130", "EUS96-108 EUS96-110", "GAL07-137 GAL07-138")
+def test_a_series(decree: str) -> None:
+    play = table(decree)
+    for total in (7, 11, 2, 3, 12):
+        events = play.totals(total)
+        assert not [*of(events, PointSet), *of(events, ShooterChanged)]
+    assert [event.point for event in of(play.totals(5, 9, 11), PointSet)] == [5]
+    assert outcomes(play.events)["win"] == "stays"
+    made = play.totals(5)
+    assert (only(made, PointSet).point, outcomes(made)["win"], outcomes(made)["dont_win"]) == (None, "win", "lose")
+    assert not of(made, ShooterChanged)
+    lost = [*play.totals(10), *play.totals(7)]
+    assert [event.point for event in of(lost, PointSet)] == [10, None]
+    assert outcomes(lost)["win"] == "lose"
+    changed = only(lost, ShooterChanged)
+    assert (changed.seat, changed.why, changed.round) == (2, "seven", 11)
+
+
+@every
+def test_every_series_of_three_throws(decree: str) -> None:
+    """The table's point after any three throws is the one that the rule makes, and the dice pass on with a lost seven alone."""
+    play = table(decree, rounds="dice", shooter="unwatched")
+    start = play.state
+    for first in range(2, 13):
+        for second in range(2, 13):
+            for third in range(2, 13):
+                play.state, point, passes = start, None, 0
+                events = [event for total in (first, second, third) for event in play.throw(*faces(total))]
+                for total in (first, second, third):
+                    passes += point is not None and total == 7
+                    if point is None:
+                        point = total if total in (4, 5, 6, 8, 9, 10) else None
+                    elif total in (7, point):
+                        point = None
+                assert play.point == point
+                assert len(of(events, ShooterChanged)) == passes
+
+
+# Null throws
+
+
+@pytest.mark.parametrize("reason", NULL)
+@ruled("BAL05-059 BAL05-060", "ARA02-126 ARA02-127 ARA02-128", "EUS96-102 EUS96-103 EUS96-104", "GAL07-132 GAL07-133 GAL07-134")
+def test_a_null_throw_changes_no_bet_and_no_point(decree: str, reason: Any) -> None:
+    play = table(decree)
+    play.totals(8)
+    play.bet("hard_6", "seat:2", amount=500)
+    before = play.state.bets
+    play.bets()
+    play.move()
+    events = play.say("round.void", role="croupier", reason=reason)
+    null = only(events, RoundVoid)
+    assert null.announcement == NULL_CALLS[decree]
+    assert null.law.startswith(decree)
+    assert "«" in null.article
+    assert (play.point, play.state.bets) == (8, before)
+    assert play.lie(3, 4) == []  # the dice of the null throw
+    again = play.say("bets.open", role="croupier")
+    assert only(again, RoundOpened).relaunch
+    assert play.game.history(play.state)[-1]["reason"] == reason
+
+
+def test_there_are_eight_causes() -> None:
+    assert len(NULL) == 8
+
+
+def test_a_cause_of_another_game() -> None:
+    play = table()
+    play.bets()
+    with pytest.raises(Rejected, match="does not make a throw null for ball_out"):
+        play.say("round.void", reason="ball_out")
+
+
+@every
+def test_who_is_responsible_calls_null_what_is_not_foreseen(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    assert only(play.say("round.void", reason="inspector"), RoundVoid).law.startswith(decree)
+    with pytest.raises(Rejected, match="the role technician"):
+        play.say("round.void", role="technician", reason="inspector")
+
+
+# Before the bets are closed
+
+
+@ruled("BAL05-055", "ARA02-124", "EUS96-106", "GAL07-131")
+def test_a_throw_before_the_bets_are_closed_waits(decree: str) -> None:
+    play = table(decree)
+    play.say("bets.open")
+    play.bet("win")
+    events = play.throw(3, 4)
+    breach = only(events, Irregularity)
+    assert (breach.what, breach.asks) == ("throw_before_close", ("round.confirm", "round.void"))
+    assert play.shown["phase"] == "decision"
+    assert only(play.say("round.void", reason="bad_throw"), RoundVoid).law.startswith(decree)
+
+
+def test_a_throw_before_the_bets_are_closed_counts_if_somebody_stands_for_it() -> None:
+    play = table()
+    play.say("bets.open")
+    play.bet("win")
+    play.throw(3, 4)
+    events = play.say("round.confirm")
+    assert whats(events) == ["bets.closed", "round.result"]
+    assert only(events, BetsClosed).unobserved
+    assert only(events, RoundResult).confirmed_by == "M. Lasa (table_head)"
+
+
+def test_dice_that_were_in_the_air_when_the_bets_were_closed() -> None:
+    play = table()
+    play.say("bets.open")
+    play.bet("win")
+    play.move()
+    assert whats(play.say("bets.close")) == ["bets.closed", "throw_before_close"]
+    assert play.lie(3, 4) == []
+    assert play.shown["asks"] == ["round.confirm", "round.void"]
+
+
+@rule("ARA02-124")
+def test_a_throw_before_the_bets_are_closed_is_null_if_the_house_says_so() -> None:
+    play = table(early_throw="void")
+    play.say("bets.open")
+    assert whats(play.throw(3, 4)) == ["throw_before_close", "round.void"]
+
+
+def test_what_the_dice_do_before_the_call_is_no_throw_if_the_house_says_so() -> None:
+    play = table(early_throw="ignored")
+    play.say("bets.open")
+    play.bet("win")
+    assert play.throw(3, 4) == []
+    play.say("bets.close")
+    assert only(play.throw(1, 4), RoundResult).total == 5
+    assert play.throw(1, 4) == []  # the stickman has taken them
+
+
+def test_a_throw_that_no_round_is_for_is_told_once() -> None:
+    play = table()
+    assert whats(play.throw(3, 4)) == ["throw_out_of_round"]
+    assert play.throw(3, 5) == []
+    assert only(play.play(3, 6), RoundResult).round == 1
+
+
+# Bets that the dice close
+
+
+def test_the_moving_dice_close_the_bets() -> None:
+    play = table(rounds="dice")
+    assert of(play.events, RoundOpened)
+    play.bet("win")
+    events = play.throw(2, 4)
+    assert whats(events) == ["bets.closed", "round.result", "point.set", "round.opened"]
+    assert only(events, BetsClosed).unobserved
+    with pytest.raises(Rejected, match="open by themselves"):
+        play.say("bets.open")
+    with pytest.raises(Rejected, match="open by themselves"):
+        play.say("bets.close")
+
+
+def test_after_a_null_throw_they_open_when_the_dice_lie() -> None:
+    play = table(rounds="dice")
+    play.bet("win")
+    play.move()
+    assert whats(play.say("round.void", reason="die_on_edge")) == ["round.void"]
+    assert whats(play.state_said("settled")) == ["round.opened"]
+    assert play.lie(6, 6) == []
+
+
+def test_a_reader_that_does_not_say_when_dice_move() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    events = [*play.lie(2, 4, throw=None), *play.lie(2, 4, throw=None)]
+    assert [event.total for event in of(events, RoundResult)] == [6, 6]
+    assert play.point is None
+
+
+# Dice told by the croupier
+
+
+def test_dice_told_where_no_device_reads_them() -> None:
+    play = table()
+    play.bets()
+    result = only(play.say("dice.tell", role="croupier", values=[2, 4]), RoundResult)
+    assert (result.dice, result.confirmed_by, result.frames) == ((2, 4), "M. Lasa (croupier)", ())
+
+
+def test_dice_told_and_then_read_otherwise() -> None:
+    play = table()
+    play.bets()
+    play.move()
+    play.say("dice.tell", role="croupier", values=[2, 4])
+    breach = only(play.lie(2, 5), Irregularity)
+    assert (breach.what, breach.asks) == ("dice_changed", ("result.correct",))
+    assert not of(play.lie(4, 2), Irregularity)
+
+
+@pytest.mark.parametrize("values", [[], [1], [1, 7], [0, 3], [1, 2, 3]])
+def test_what_two_dice_cannot_show_is_not_told(values: list[int]) -> None:
+    play = table()
+    play.bets()
+    with pytest.raises(Rejected, match="two dice show 1 to 6 each"):
+        play.say("dice.tell", role="croupier", values=values)
+
+
+def test_when_dice_cannot_be_told() -> None:
+    play = table()
+    with pytest.raises(Rejected, match="bets were not opened"):
+        play.say("dice.tell", values=[1, 2])
+    play.say("bets.open")
+    with pytest.raises(Rejected, match="bets are still open"):
+        play.say("dice.tell", values=[1, 2])

@@ -1,0 +1,158 @@
+"""Sessions of a table of craps, and what it tells of itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import (
+    LastRounds,
+    RoundUnresolved,
+    SessionClosed,
+    ShooterChanged,
+)
+from controller.games.game import Rejected
+from devices.readings import CardCut
+from tests.controller.games.craps_play import DECREES, of, only, table, whats
+
+rule = pytest.mark.rule
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+@rule("EUS96-115")
+def test_the_last_shooter() -> None:
+    play = table("EUS96")
+    said = only(play.say("last_rounds.announce", role="croupier"), LastRounds)
+    assert (said.purpose, said.left, said.announcement) == ("close", 1, {"eu": "dadoen mahaiko azken jaurtitzaila"})
+    assert not of(play.totals(4, 4, 6), LastRounds)
+    events = play.totals(7)
+    assert only(events, LastRounds).left == 0
+    assert only(events, ShooterChanged).seat is None
+    with pytest.raises(Rejected, match="the last shooter has thrown"):
+        play.say("bets.open")
+    with pytest.raises(Rejected, match="the last shooter has thrown"):
+        play.say("shooter.set", seat=2)
+    play.say("result.correct", round=4, dice=[2, 3])
+    assert (play.state.last, play.state.shooter) == (1, 1)
+    play.say("bets.open")
+    with pytest.raises(Rejected, match="announced already"):
+        play.say("last_rounds.announce")
+
+
+def test_the_last_shooter_who_refuses_gives_his_place() -> None:
+    play = table("EUS96")
+    play.say("last_rounds.announce")
+    assert only(play.say("shooter.set", seat=2, why="refused"), ShooterChanged).last
+
+
+@pytest.mark.parametrize("decree", ["BAL05", "ARA02", "GAL07"])
+def test_the_last_shooter_is_worded_in_the_basque_country_alone(decree: str) -> None:
+    play = table(decree)
+    with pytest.raises(Rejected, match="no announcement of the last shooter"):
+        play.say("last_rounds.announce")
+
+
+@every
+def test_a_series_that_the_closing_breaks_off(decree: str) -> None:
+    play = table(decree)
+    play.totals(4)
+    events = play.say("session.close")
+    assert whats(events) == ["series_unfinished", "session.closed"]
+    assert play.shown["phase"] == "closed"
+
+
+def test_a_throw_in_the_air_at_the_closing() -> None:
+    play = table()
+    play.bets()
+    play.move()
+    assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
+    assert only(play.events, RoundUnresolved).why == "undecided"
+    assert only(play.events, SessionClosed).session == 1
+    assert play.lie(3, 4) == []
+
+
+def test_a_throw_that_is_decided_after_the_closing() -> None:
+    play = table()
+    play.totals(4)
+    play.bets()
+    play.move()
+    play.say("session.close")
+    assert whats(play.say("round.confirm", dice=[3, 4])) == ["round.result"]
+    assert whats(play.say("result.correct", round=2, dice=[3, 1])) == ["result.corrected"]
+    assert play.shown["point"] is None
+
+
+def test_nothing_of_the_session_before() -> None:
+    play = table()
+    play.totals(4)
+    play.bet("field", "seat:2")
+    play.say("session.close")
+    play.say("session.open")
+    state = play.state
+    assert (play.point, state.shooter, state.bets, state.set, state.round) == (None, None, (), None, 0)
+    assert play.game.history(state) == []
+
+
+def test_nothing_without_a_session() -> None:
+    play = table()
+    play.say("session.close")
+    for command, fields in (
+        ("bets.open", {}),
+        ("bets.close", {}),
+        ("dice.set", {"serials": ["a"]}),
+        ("dice.choose", {"serials": ["a"]}),
+        ("die.report", {}),
+        ("dice.tell", {"values": [1, 1]}),
+        ("shooter.set", {"seat": 1}),
+        ("boxes.set", {"boxes": [1]}),
+        ("bet.place", {"who": "seat:1", "bet": "win"}),
+        ("last_rounds.announce", {}),
+    ):
+        with pytest.raises(Rejected, match="no session is open"):
+            play.say(command, **fields)
+    assert play.throw(1, 1) == []
+
+
+def test_bets_are_opened_and_closed_once() -> None:
+    play = table()
+    with pytest.raises(Rejected, match="no bets are open"):
+        play.say("bets.close")
+    play.bets()
+    for command, why in (("bets.open", "round 1 is in hand"), ("bets.close", "no bets are open")):
+        with pytest.raises(Rejected, match=why):
+            play.say(command)
+
+
+def test_a_long_evening_is_remembered_as_far_as_it_matters() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(4, 4)
+    for _ in range(70):
+        play.throw(2, 3)
+    assert (len(play.state.entries), len(play.game.history(play.state)), play.point) == (60, 20, 8)
+    with pytest.raises(Rejected, match="not among the throws remembered"):
+        play.say("result.correct", round=11, dice=[1, 1])
+    play.say("result.correct", round=12, dice=[4, 4])
+    assert (play.point, play.shown["series"]) == (5, "point")
+
+
+def test_what_does_not_concern_the_game() -> None:
+    play = table()
+    before = play.state
+    shoe = CardCut(at=play.now(), device="shoe")
+    assert (play.take(shoe), play.state) == ([], before)
+    assert not play.game.confidential(before, shoe)
+    with pytest.raises(Rejected, match=r"this game takes no limit\.announce"):
+        play.say("limit.announce", minimum=1000)
+
+
+def test_what_is_shown() -> None:
+    play = table()
+    play.totals(4, 8, 7)
+    shown = play.shown
+    assert (shown["series"], shown["point"], shown["shooter"]) == ("come_out", None, 2)
+    assert (shown["last_dice"], shown["last_total"], shown["throws"]) == ([1, 6], 7, {"4": 1, "7": 1, "8": 1})
+    assert shown["dice"] == {"playing": ["101", "102"], "reserve": ["103", "104", "105", "106"], "lost": [], "unfit": []}
+    assert play.game.history(play.state)[0] == {
+        "round": 1, "kind": "result", "dice": [1, 3], "total": 4, "point": None, "corrected": False,
+    }  # fmt: skip
+    play.totals(5)
+    assert (play.shown["series"], play.shown["point"], play.shown["phase"]) == ("point", 5, "waiting")

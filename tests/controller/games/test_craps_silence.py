@@ -1,0 +1,319 @@
+"""What a table of craps makes of dice that were not read, or of a device that was not heard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import AlertCleared, AlertRaised, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.games.game import Rejected
+from devices.readings import LinkStale
+from tests.controller.games.craps_play import DECREES, Play, of, only, table, whats
+
+every = pytest.mark.parametrize("decree", DECREES)
+TROUBLES = [
+    ("no_read", "dice_unread"),
+    ("cocked", "die_cocked"),
+    ("unchanged", "dice_unchanged"),
+    ("missing", "dice_count"),
+    ("extra", "dice_count"),
+]
+
+
+# Not read
+
+
+@every
+@pytest.mark.parametrize(("fault", "what"), TROUBLES)
+def test_a_throw_that_was_not_read_is_told_by_the_croupier(decree: str, fault: Any, what: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.move()
+    breach = only(play.fault(fault), Irregularity)
+    assert (breach.what, breach.asks) == (what, ("dice.tell", "round.confirm", "round.void"))
+    assert breach.law.startswith(decree)
+    assert play.fault(fault) == []
+    assert play.fault(fault, active=False) == []
+    result = only(play.say("dice.tell", role="croupier", values=[3, 3]), RoundResult)
+    assert (result.total, result.confirmed_by) == (6, "M. Lasa (croupier)")
+
+
+@every
+@pytest.mark.parametrize(("fault", "what"), TROUBLES)
+def test_dice_that_are_read_after_a_fault_wait_for_a_person(decree: str, fault: Any, what: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.move()
+    play.fault(fault)
+    assert play.lie(3, 3) == []
+    with pytest.raises(Rejected, match="has its dice and waits for"):
+        play.say("dice.tell", role="croupier", values=[3, 3])
+    assert only(play.say("round.confirm"), RoundResult).dice == (3, 3)
+
+
+def test_dice_that_were_taken_up_unread_are_asked_for() -> None:
+    play = table()
+    play.play(2, 2)
+    play.bets()
+    breach = only(play.state_said("idle", throw=9), Irregularity)
+    assert (breach.what, breach.asks) == ("dice_unread", ("dice.tell", "round.confirm", "round.void"))
+    assert only(play.say("dice.tell", role="croupier", values=[3, 3]), RoundResult).dice == (3, 3)
+
+
+def test_dice_that_were_not_thrown_yet_are_not() -> None:
+    play = table()
+    play.play(2, 2)
+    play.bets()
+    assert play.state_said("idle", throw=play.state.throw) == []
+
+
+def test_a_cocked_die_is_null_by_the_word_of_the_stickman() -> None:
+    play = table()
+    play.bets()
+    play.move()
+    play.fault("cocked")
+    assert only(play.say("round.void", role="croupier", reason="die_on_chips"), RoundVoid).law == "ARA02-126"
+
+
+def test_a_fault_outside_a_throw_is_nobodys_business() -> None:
+    play = table()
+    assert play.fault("cocked") == []
+    play.say("bets.open")
+    assert play.fault("missing") == []
+
+
+def test_a_reader_that_fails() -> None:
+    play = table()
+    assert only(play.fault("sensor"), AlertRaised).alert == "sensor"
+    assert only(play.fault("sensor", active=False), AlertCleared).alert == "sensor"
+
+
+@pytest.mark.parametrize("values", [(), (1,), (0, 3), (1, 7), (1, 2, 3)])
+def test_what_two_dice_cannot_show(values: tuple[int, ...]) -> None:
+    play = table()
+    assert only(play.lie(*values), Irregularity).asks == ()
+    play.bets()
+    play.move()
+    breach = only(play.lie(*values), Irregularity)
+    assert (breach.what, breach.asks) == ("dice_invalid", ("dice.tell", "round.confirm", "round.void"))
+    assert only(play.say("round.confirm", dice=[1, 1]), RoundResult).total == 2
+
+
+def test_dice_thrown_again_before_they_were_read() -> None:
+    play = table()
+    play.bets()
+    play.move()
+    play.state_said("settled")
+    assert whats(play.move()) == ["dice_unread"]
+    assert play.lie(3, 4) == []
+    assert play.shown["phase"] == "decision"
+
+
+def test_dice_said_again_are_no_throw() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 4)
+    assert play.lie(2, 4) == []
+    assert only(play.lie(2, 5), Irregularity).what == "dice_changed"
+    assert play.point == 6
+
+
+# Not heard
+
+
+@every
+def test_a_throw_after_a_silence_is_a_candidate(decree: str) -> None:
+    play = table(decree)
+    play.totals(8)
+    play.bets()
+    play.gap()
+    play.throws += 3
+    lost = only(play.throw(3, 4), RoundUnresolved)
+    assert (lost.why, lost.dice, lost.candidate) == ("silence", (3, 4), None)
+    assert play.point == 8
+    with pytest.raises(Rejected, match="round 2 has no result yet"):
+        play.say("bets.open")
+    assert play.shown["asks"] == ["round.confirm", "round.void"]
+    result = only(play.say("round.confirm"), RoundResult)
+    assert (result.dice, result.point, result.confirmed_by) == ((3, 4), 8, "M. Lasa (table_head)")
+    assert play.state.shooter == 2
+
+
+def test_the_count_of_the_device_shows_that_no_throw_was_missed() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 4)
+    play.gap()
+    assert only(play.throw(2, 3), RoundResult).total == 5
+    play.gap()
+    play.throws += 1
+    assert only(play.throw(2, 3), RoundUnresolved).dice == (2, 3)
+
+
+def test_dice_that_lie_still_with_the_count_of_before_the_silence() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 4)
+    play.gap()
+    play.state_said("idle")
+    play.throws += 5
+    assert only(play.throw(2, 3), RoundResult).total == 5
+
+
+def test_the_first_word_of_a_device_after_the_session_was_opened() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.gap()
+    play.throws = 41
+    play.state_said("idle")
+    assert only(play.throw(2, 3), RoundResult).total == 5
+    play.gap()
+    play.throws = 0
+    play.state_said("idle")  # it was started anew, and in the meantime dice may have been thrown
+    assert only(play.throw(2, 3), RoundUnresolved).dice == (2, 3)
+
+
+def test_the_first_throw_of_a_session_in_a_silence() -> None:
+    play = table()
+    play.bets()
+    play.gap()
+    play.throws = 1
+    play.state_said("settled")
+    assert only(play.lie(2, 3), RoundUnresolved).dice == (2, 3)
+
+
+def test_without_a_count_nobody_knows() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.move(throw=None)
+    play.lie(2, 4, throw=None)
+    play.gap()
+    play.move(throw=None)
+    assert only(play.lie(2, 4, throw=None), RoundUnresolved).dice == (2, 4)
+
+
+def test_dice_that_lie_as_before_after_a_silence() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 4)
+    play.gap()
+    assert play.lie(2, 4) == []
+
+
+@every
+def test_late_dice_are_a_candidate(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.move()
+    play.take(LinkStale(at=play.now(), device="dice", age=5.0))
+    lost = only(play.lie(5, 5, late=True), RoundUnresolved)
+    assert (lost.why, lost.dice) == ("silence", (5, 5))
+    assert play.lie(5, 5, late=True) == []
+    assert only(play.say("round.confirm", dice=[5, 6]), RoundResult).total == 11
+
+
+def test_late_dice_of_a_round_that_nobody_saw() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 2)
+    play.gap()
+    first = only(play.lie(3, 3, throw=2, late=True), RoundUnresolved)
+    second = only(play.lie(1, 3, throw=3, late=True), RoundUnresolved)
+    assert (first.round, second.round) == (2, 3)
+    play.throws = 3
+    third = only(play.throw(3, 4), RoundUnresolved)
+    assert (third.round, third.why) == (4, "undecided")
+    with pytest.raises(Rejected, match="round 2 comes first"):
+        play.say("round.confirm", round=4)
+    with pytest.raises(Rejected, match="say which round: 2, 3, 4"):
+        play.say("round.confirm")
+    play.say("round.void", round=2, reason="dice_slid")
+    assert only(play.say("round.confirm", round=3), RoundResult).point == 4
+    events = play.say("round.confirm", round=4)
+    assert (only(events, RoundResult).point, whats(events)[-1]) == (None, "round.opened")
+
+
+def test_late_dice_for_which_no_bets_were_open() -> None:
+    play = table()
+    assert whats(play.lie(3, 3, late=True)) == ["throw_out_of_round"]
+    play.say("bets.open")
+    assert not of(play.lie(3, 3, late=True), RoundResult)
+
+
+def test_what_was_late_does_not_move_the_dice() -> None:
+    play = table(rounds="dice")
+    assert play.move(late=True) == []
+    assert play.shown["phase"] == "bets_open"
+
+
+# Taken up again
+
+
+@every
+def test_a_restart_in_the_middle_of_a_series(decree: str) -> None:
+    play = table(decree)
+    play.totals(9, 4)
+    play.bet("hard_8", "seat:2", amount=500)
+    play.bets()
+    shown, history = play.shown, play.game.history(play.state)
+    play.again()
+    play.gap()
+    assert (play.shown, play.game.history(play.state)) == (shown, history)
+    assert only(play.throw(3, 6), RoundResult).point == 9
+
+
+def test_a_restart_while_the_dice_are_in_the_air() -> None:
+    play = table()
+    play.totals(9)
+    play.bets()
+    play.move()
+    play.again()
+    play.gap()
+    assert only(play.lie(3, 4), RoundResult).point == 9  # the device's own count says that it is this throw
+
+
+def test_a_restart_with_a_throw_that_nobody_counted() -> None:
+    play = table()
+    play.bets()
+    play.move(throw=None)
+    play.again()
+    play.gap()
+    assert only(play.lie(3, 4, throw=None), RoundUnresolved).dice == (3, 4)
+
+
+def test_decisions_that_cannot_be_taken() -> None:
+    play = table()
+    with pytest.raises(Rejected, match="no throw waits for a decision"):
+        play.say("round.confirm")
+    play.bets()
+    with pytest.raises(Rejected, match="round 1 waits for no decision"):
+        play.say("round.confirm")
+    play.throw(3, 3)
+    for number, why in ((1, "has its result"), (7, "not among the throws remembered")):
+        with pytest.raises(Rejected, match=why):
+            play.say("round.void", round=number, reason="dice_slid")
+    play.bets()
+    play.say("round.void", reason="dice_slid")
+    with pytest.raises(Rejected, match="round 2 is null already"):
+        play.say("round.confirm", round=2)
+    with pytest.raises(Rejected, match="the role croupier may not"):
+        play.say("round.confirm", role="croupier")
+
+
+def test_an_unresolved_throw_of_which_nothing_is_known() -> None:
+    play = Play(shooter="unwatched", serials="unwatched")
+    play.say("session.open")
+    play.bets()
+    play.say("session.close")
+    with pytest.raises(Rejected, match="no candidate: say the dice"):
+        play.say("round.confirm", round=1)
+    assert only(play.say("round.confirm", round=1, dice=[1, 2]), RoundResult).total == 3
+
+
+def test_an_unresolved_throw_in_the_history() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.move()
+    play.lie(3, 3, late=True)
+    assert play.game.history(play.state) == [{"round": 1, "kind": "unresolved", "candidate": [3, 3]}]
+    with pytest.raises(Rejected, match="round 1 has no result yet, so what lies on the table is not known"):
+        play.bet("field", "seat:2")
+
+
+def test_a_throw_is_told_where_bets_close_by_themselves() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    events = play.say("dice.tell", role="croupier", values=[2, 3])
+    assert whats(events) == ["bets.closed", "round.result", "point.set", "round.opened"]

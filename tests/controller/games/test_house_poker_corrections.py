@@ -1,0 +1,184 @@
+"""Published results of house poker that a person corrects: everything is settled anew, and nothing hidden is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.events import AwardQualified, ResultCorrected, RoundResult
+from controller.games.game import Rejected
+from controller.games.games import make_game
+from controller.games.poker.state import SHOWN
+from controller.notation import read_input
+from controller.table import Table
+from tests.controller.games.poker_play import Play, dealt, go, of_kind, result, said, table
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+TOLD, BANK, POOR = "9s 8s 7s 6s 5s", "Ah Kh 3c 4h 9h", "Qh Jd 3c 4h 9h"
+THREE, THREE_BANK = "9s 9d 9c", "Ah Kh 3c"
+
+
+def correct(play: Play, **fields: Any) -> list[Any]:
+    """The right cards of hands: ``box1`` for ``box:1``."""
+    number, role = fields.pop("round", 1), fields.pop("role", "table_head")
+    named = {who.replace("box", "box:"): cards.split() for who, cards in fields.items()}
+    return [*play.say("result.correct", role, round=number, hands=named)]
+
+
+def corrected(events: list[Any]) -> ResultCorrected:
+    [found] = of_kind(ResultCorrected, events)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("game", "decree", "bets", "told", "right"),
+    [
+        ("poker-no-draw", "BAL05", ["insurance"], (TOLD, BANK), ("9s 8s 7s 6s 5c", BANK)),
+        ("poker-no-draw", "BAL05", ["insurance"], (TOLD, BANK), (TOLD, POOR)),
+        ("poker-no-draw", "ARA02", ["jackpot"], (TOLD, BANK), ("9s 9d 7s 6s 5s", "9h 9c 7h 6h 5h")),
+        ("poker-no-draw", "EUS96", ["jackpot"], ("2c 2d 8s 7c 6h", BANK), ("As Ks Qs Js Ts", BANK)),
+        ("three-card-poker", "BAL09", ["pair_plus"], (THREE, THREE_BANK), ("9s 9d 2c", "Ah As 3c")),
+        ("three-card-poker", "EUS96", [], ("Ks Kd 4c", THREE_BANK), ("Ks Qd 4c", "4h 5c 7s")),
+    ],
+)
+def test_a_corrected_result_is_what_the_right_cards_would_have_made(
+    game: str, decree: str, bets: list[str], told: tuple[str, str], right: tuple[str, str]
+) -> None:
+    lie = [(1, bet) for bet in bets]
+    play, other = table(game, decree), table(game, decree)
+    first, true = go(play, *told, bets=lie), go(other, *right, bets=lie)
+    wrong = {who: cards for who, cards, was in zip(("box1", "dealer"), right, told, strict=True) if cards != was}
+    events = correct(play, **wrong)
+    now, then = corrected(events), result(true)
+    assert (now.winner, now.marks) == (then.winner, then.marks)
+    assert now.hands == then.hands
+    withdrawn = [each for each in of_kind(AwardQualified, events) if not each.stands]
+    stands = [each for each in of_kind(AwardQualified, first + events) if each.stands]
+    for each in withdrawn:
+        stands.remove(msgspec.structs.replace(each, stands=True))
+    assert stands == of_kind(AwardQualified, true)
+    assert play.game.history(play.state)[-1] == {**other.game.history(other.state)[-1], "corrected": True}
+
+
+def test_what_may_not_be_corrected() -> None:
+    play = table("poker-no-draw", "EUS96")
+    dealt(play, TOLD, "2c 2d 8c 7c 6h", BANK)
+    for box, action in ((1, "go"), (2, "pass")):
+        play.act(box, action)
+    play.turn("dealer")
+    play.turn()
+    refusals: dict[str, dict[str, Any]] = {
+        "the role croupier may not say this": {"role": "croupier", "box1": "9s 8s 7s 6s 5c"},
+        "round 2 is not among the rounds remembered": {"round": 2, "box1": "9s 8s 7s 6s 5c"},
+        "say the hands that were told wrongly": {},
+        "box:2 did not lie open in round 1; there were: box:1, dealer": {"box2": "2c 2d 8c 7c 6d"},
+        "box:3 did not lie open": {"box3": "2c 2d 8c 7c 6d"},
+        "box:1 lay there with 5 cards, and 4 are said": {"box1": "9s 8s 7s 6s"},
+        "Xx is none of the deck": {"box1": "9s 8s 7s 6s Xx"},
+        "would be there twice": {"box1": "9s 8s 7s 6s Ah"},
+        "the hands of round 1 lay so already": {"box1": "5s 6s 7s 8s 9s", "dealer": BANK},
+    }
+    for why, fields in refusals.items():
+        state = play.state
+        with pytest.raises(Rejected, match=why):
+            correct(play, **fields)
+        assert play.state is state
+    for fields in ({"winner": "box:1"}, {"number": 3}, {"dice": [1, 2]}):
+        with pytest.raises(Rejected, match="what comes out follows from the cards"):
+            play.say("result.correct", round=1, **fields)
+    correct(play, box1="9s 8s 7s 6s 5c")
+    play.bets(1)
+    play.say("round.void", reason="misdeal")
+    play.bets(1)
+    play.say("session.close")
+    for number, kind in ((2, "null"), (3, "unresolved")):
+        with pytest.raises(Rejected, match=f"round {number} is {kind}: it has no result"):
+            correct(play, round=number, box1=TOLD)
+
+
+def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
+    play = table("poker-no-draw", "EUS96")
+    dealt(play, TOLD, "2c 2d 8c 7c 6h", POOR)
+    play.act(1, "go")
+    play.act(2, "pass")
+    play.turn("dealer")  # it does not play: nothing else is shown
+    kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
+    assert not [card for card in f"{TOLD} 2c 2d 8c 7c 6h".split() if f'"{card}"' in kept]
+    now = corrected(correct(play, dealer="2c Jd 3c 4h 9h"))  # one of the folded hand's: nobody may tell
+    assert now.marks == ("dealer_not_qualified",)
+    now = corrected(correct(play, dealer=BANK))
+    box = next(hand for hand in now.hands or () if hand.who == "box:1")
+    assert (box.cards, box.outcome, box.settled) == ((), None, ()), "it had to be compared, and nobody knows it"
+
+
+def test_what_the_bank_discarded_openly_was_there() -> None:
+    play = table("poker-draw-house", "EUS96")
+    play.bets(1)
+    play.cards("9s Ah 8s Kh 7s 3c 6s 4h 5s 9h")
+    play.act(1, "go")
+    play.act(1, "discard", count=0)
+    play.turn("dealer")
+    assert play.shown["phase"] == "drawing"
+    play.cards("As")
+    play.turn()
+    assert of_kind(RoundResult, play.events)
+    with pytest.raises(Rejected, match="would be there twice"):
+        correct(play, box1="9s 8s 7s 6s 3c")
+    assert corrected(correct(play, box1="9s 8s 7s 6s 5c")).hands
+
+
+def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
+    play = table()
+    dealt(play, TOLD, BANK)
+    play.say("session.close")
+    play.say("round.confirm", round=1)
+    now = corrected(correct(play, dealer="8h"))
+    assert [(hand.who, hand.cards, hand.settled) for hand in now.hands or ()] == [("dealer", ("8h",), ())]
+
+
+def test_a_round_of_long_ago_and_of_another_session() -> None:
+    play = table()
+    for _ in range(SHOWN + 1):
+        go(play, TOLD, BANK)
+    with pytest.raises(Rejected, match="no hand of round 1 lay open, or none is remembered"):
+        correct(play, box1="9s 8s 7s 6s 5c")
+    assert corrected(correct(play, round=2, box1="9s 8s 7s 6s 5c"))
+    assert len(play.state.played) == SHOWN
+    play.say("session.close")
+    play.say("session.open")
+    assert play.state.played == ()
+    with pytest.raises(Rejected, match="not among the rounds remembered"):
+        correct(play, round=2, box1=TOLD)
+
+
+def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
+    play = table()
+    go(play, TOLD, BANK)
+    play.sealed.clear()
+    wrong = said("result.correct", round=1, hands={"box:1": ["9s", "8s", "7s", "6s", "9h"]})
+    assert play.game.confidential(play.state, wrong)
+    events = correct(play, box1="9s 8s 7s 6s 5c")
+    assert play.sealed == []
+    assert corrected(events).hands
+
+
+def test_a_table_that_is_taken_up_again_at_every_step_retains_the_corrected_result() -> None:
+    saved: bytes | None = None
+    corrections: list[ResultCorrected] = []
+    for line in (SCRIPTS / "poker-no-draw/correction.jsonl").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        game = make_game("poker-no-draw", "EUS96", {"dealt": "packets"})
+        kept = Table("casino", "t1", "poker-no-draw", "EUS96", game, "b1", saved=saved)
+        with contextlib.suppress(Rejected):
+            corrections += of_kind(ResultCorrected, kept.take(read_input(line), "time", 0))
+        saved = kept.saved()
+    first, second = corrections
+    assert (second.replaces, second.replaces_boot) == (first.seq, "b1")
+    retained = kept.retained()
+    assert msgspec.json.decode(retained["result"] or b"", type=ResultCorrected) == second
+    assert b'"corrected":true' in (retained["history"] or b"")

@@ -1,0 +1,169 @@
+"""The deal of house poker: to whom the cards go, and how the bank's is exposed."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import AlertCleared, AlertRaised, BetsClosed, CardDealt, Irregularity
+from controller.games.game import Rejected
+from tests.controller.games.poker_play import Play, dealt, go, of_kind, stopped, table
+
+ONE, TWO, BANK = "As Ad Kc 2d 3h", "7c 8c 9c Tc Jd", "Ah Kd 5s 4s 9h"
+HANDS = (ONE, TWO, BANK)
+
+
+def ready(**settings: str) -> Play:
+    """A table of BAL05 whose bets are closed, with two boxes."""
+    play = table(**settings)
+    play.bets(1, 2)
+    return play
+
+
+# The order
+
+
+@pytest.mark.parametrize(
+    "decree",
+    [
+        pytest.param("BAL05", marks=pytest.mark.rule("BAL05-129")),
+        pytest.param("ARA02", marks=pytest.mark.rule("ARA02-135")),
+        pytest.param("EUS96", marks=pytest.mark.rule("EUS96-156")),
+    ],
+)
+def test_one_card_each_from_the_left_the_banks_last_one_exposed(decree: str) -> None:
+    play = table(decree=decree)
+    told = of_kind(CardDealt, dealt(play, *HANDS))
+    assert [event.to for event in told] == ["box:1", "box:2", "dealer"] * 5
+    assert [event.index for event in told] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5]
+    assert [event.card for event in told if event.card] == ["9h"]
+    assert told[-1].card == "9h"
+    assert play.shown["phase"] == "decisions"
+
+
+@pytest.mark.rule("BAL05-129")
+def test_the_banks_first_card_may_be_the_exposed_one() -> None:
+    told = of_kind(CardDealt, dealt(table(exposed="first"), *HANDS))
+    assert [(event.to, event.index, event.card) for event in told if event.card] == [("dealer", 1, "Ah")]
+
+
+@pytest.mark.parametrize(
+    ("decree", "game", "size"),
+    [
+        pytest.param("BAL05", "poker-no-draw", 5, marks=pytest.mark.rule("BAL05-130")),
+        pytest.param("EUS96", "poker-no-draw", 5, marks=pytest.mark.rule("EUS96-156")),
+        pytest.param("EUS96", "poker-draw-house", 5, marks=pytest.mark.rule("EUS96-158")),
+        pytest.param("EUS96", "three-card-poker", 3, marks=pytest.mark.rule("EUS96-157")),
+    ],
+)
+def test_packets_go_hand_by_hand_the_banks_last(decree: str, game: str, size: int) -> None:
+    play = table(game, decree, dealt="packets")
+    play.bets(2, 5)
+    told = of_kind(CardDealt, play.packets(size, size, size))
+    assert [event.to for event in told] == ["box:2"] * size + ["box:5"] * size + ["dealer"] * size
+    assert {event.card for event in told} == {None}
+    assert play.shown["phase"] == "decisions"
+
+
+def test_packets_are_of_unknown_cards_until_they_are_shown() -> None:
+    play = table(dealt="packets")
+    play.bets(1)
+    play.packets(5, 5)
+    play.show("dealer", "9h", index=5)
+    assert play.shown["dealer"] == [None] * 4 + ["9h"]
+    play.act(1, "go")
+    assert play.shown["asks"] == ["cards.show", "round.confirm", "round.void"]
+    with pytest.raises(Rejected, match="its cards are not known"):
+        play.turn("dealer")
+    play.show("dealer", BANK)
+    assert play.shown["asks"][0] == "cards.show"
+    play.show("box:1", ONE)
+    assert play.state.entries[-1].marks == ("dealer_qualifies",)
+
+
+@pytest.mark.rule("BAL05-130")
+def test_a_reader_at_an_automatic_shoe_reads_hand_by_hand() -> None:
+    play = table(dealt="packets", exposed="first")
+    play.bets(1, 2)
+    told = of_kind(CardDealt, play.cards(" ".join(HANDS)))
+    assert [event.to for event in told] == ["box:1"] * 5 + ["box:2"] * 5 + ["dealer"] * 5
+    assert told[-1].card == "9h", "out of an automatic shoe the last is exposed"
+
+
+@pytest.mark.rule("BAL09-035")
+def test_three_passes_of_three_cards() -> None:
+    play = table("three-card-poker", "BAL09")
+    play.bets(1, 3)
+    told = of_kind(CardDealt, play.cards("2c 3c 4c 5c 6c 7c 8c 9c Tc"))
+    assert [event.to for event in told] == ["box:1", "box:3", "dealer"] * 3
+    assert {event.card for event in told} == {None}
+
+
+def test_people_tell_what_was_dealt() -> None:
+    play = ready()
+    play.say("cards.deal", count=14)
+    play.say("cards.deal", count=1, cards=["9h"])
+    assert play.shown["dealer"] == [None] * 4 + ["9h"]
+    assert play.shown["phase"] == "decisions"
+
+
+def test_people_tell_what_was_dealt_hand_by_hand() -> None:
+    play = ready()
+    for who in ("dealer", "box:2", "box:1"):
+        play.say("cards.deal", who=who, count=5)
+    assert play.shown["phase"] == "decisions"
+    with pytest.raises(Rejected, match="0 cards are to come, not 1"):
+        play.say("cards.deal")
+
+
+def test_more_cards_face_up_than_may_be() -> None:
+    play = ready()
+    with pytest.raises(Rejected, match="0 of these cards lie face up, not 1"):
+        play.say("cards.deal", count=1, cards=["9h"])
+
+
+# Bets come before the deal
+
+
+def test_the_first_card_before_bets_are_closed_waits_for_it() -> None:
+    play = table()
+    play.say("bets.open")
+    play.say("boxes.set", boxes=[1, 2])
+    play.cards("As")
+    stopped(play, "card_before_close")
+    play.cards("Ad")
+    assert of_kind(BetsClosed, play.say("bets.close")) != []
+    assert [event.to for event in of_kind(CardDealt, play.events)] == ["box:1", "box:2"]
+
+
+def test_nothing_is_dealt_without_a_box() -> None:
+    play = table()
+    play.say("bets.open")
+    with pytest.raises(Rejected, match=r"say boxes\.set"):
+        play.say("bets.close")
+
+
+@pytest.mark.rule("BAL09-013")
+@pytest.mark.parametrize(
+    ("game", "decree", "most"), [("three-card-poker", "BAL09", 7), ("poker-draw-house", "EUS96", 6), ("poker-no-draw", "ARA02", 7)]
+)
+def test_no_more_boxes_than_the_decree_has(game: str, decree: str, most: int) -> None:
+    play = table(game, decree)
+    play.say("bets.open")
+    play.say("boxes.set", boxes=list(range(1, most + 1)))
+    with pytest.raises(Rejected, match=f"the table has the boxes 1 to {most}"):
+        play.say("boxes.set", boxes=[1, most + 1])
+
+
+def test_a_card_outside_a_round_is_said_once() -> None:
+    play = table()
+    assert [event.what for event in of_kind(Irregularity, play.cards("As"))] == ["card_out_of_round"]
+    assert [event.alert for event in of_kind(AlertRaised, play.events)] == ["card_out_of_round"]
+    assert play.cards("Ad") == []
+    assert [event.alert for event in of_kind(AlertCleared, play.say("bets.open"))] == ["card_out_of_round"]
+
+
+def test_a_result_comes_after_all_of_it() -> None:
+    play = table()
+    go(play, *HANDS)
+    assert play.state.entries[-1].kind == "result"
+    assert play.state.hand is None

@@ -1,0 +1,257 @@
+"""Cards that are bought or discarded at house poker, and what is shown that was not so."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult, RoundVoid
+from controller.games.decks import DECKS
+from controller.games.game import Rejected
+from controller.games.house_poker.discards import bank_discards
+from tests.controller.games.poker_play import Play, bets, box, dealt, of_kind, result, table
+
+LOW = "7c 5d 4h 3s 2c"
+"""Nothing: the bank does not play with it."""
+ACE_KING = "Ah Kd 5s 4s 9h"
+
+
+# A bought card
+
+
+@pytest.mark.rule("EUS96-174")
+def test_a_bought_card_lies_face_up_and_costs_the_side_bets() -> None:
+    play = table(decree="EUS96")
+    dealt(play, "Ts Td Tc 6c 7s", "Ks Kc 5c 3h 2s", ACE_KING, bets=[(1, "insurance"), (1, "jackpot")])
+    play.act(1, "buy")
+    assert play.shown["expected"] == "box:1"
+    with pytest.raises(Rejected, match="box:1 waits for its card"):
+        play.act(1, "go")
+    [came] = of_kind(CardDealt, play.cards("Th"))
+    assert (came.to, came.index, came.card) == ("box:1", 6, "Th")
+    assert play.shown["hands"]["box:1"]["cards"] == [None, None, None, None, "Th"]
+    with pytest.raises(Rejected, match="box:1 has bought its card"):
+        play.act(1, "buy")
+    play.act(1, "go")
+    play.act(2, "pass")
+    play.turn("dealer")
+    assert play.shown["asks"][0] == "cards.show", "nobody saw which card was given for it"
+    told = play.show("box:1", "Ts Td Tc Th 6c")
+    assert bets(box(told)) == {
+        "ante": ("win", (1, 1)),
+        "second": ("win", (20, 1)),
+        "insurance": ("lose", None),
+        "jackpot": ("lose", None),
+    }
+    assert "7s" not in {event.card for event in play.events if isinstance(event, CardDealt | CardTurned | CardRemoved)}
+
+
+def test_a_bought_card_that_must_be_among_those_shown() -> None:
+    play = table(decree="EUS96")
+    dealt(play, "Ts Td Tc 6c 7s", ACE_KING)
+    play.act(1, "buy")
+    play.cards("Th")
+    play.act(1, "go")
+    play.turn("dealer")
+    told = play.show("box:1", "Ts Td Tc 6c 7s")
+    assert [event.what for event in of_kind(Irregularity, told)] == ["shown_differs"]
+
+
+def test_where_the_decree_does_not_say_a_bought_card_lies_face_down() -> None:
+    play = table(bought_bets="play")
+    dealt(play, "Ts Td Tc 6c 7s", ACE_KING, bets=[(1, "insurance")])
+    play.act(1, "buy")
+    assert [event.card for event in of_kind(CardDealt, play.cards("Th"))] == [None]
+    play.act(1, "go")
+    play.turn("dealer")
+    assert bets(box(play.show("box:1", "Ts Td Tc Th 7s")))["insurance"] == ("win", (300, 1))
+
+
+def test_no_card_is_sold_in_aragon() -> None:
+    play = table(decree="ARA02")
+    dealt(play, "Ts Td Tc 6c 7s", ACE_KING)
+    with pytest.raises(Rejected, match="no purchase"):
+        play.act(1, "buy")
+
+
+# Discards
+
+
+def draw(*hands: str, **settings: str) -> Play:
+    """A table with discards, all of whose hands go."""
+    play = table("poker-draw-house", "EUS96", **settings)
+    dealt(play, *hands)
+    for number in range(1, len(hands)):
+        play.act(number, "go")
+    return play
+
+
+@pytest.mark.rule("EUS96-167")
+def test_a_player_discards_two_cards_at_most() -> None:
+    play = draw("Ts Td 4c 6c 7s", LOW)
+    for count in (3, -1, None):
+        with pytest.raises(Rejected, match="say the count: 0 to 2 cards"):
+            play.act(1, "discard", count=count)
+    [decided] = of_kind(HandDecided, play.act(1, "discard", count=2))
+    assert (decided.decision, decided.count) == ("discard", 2)
+    assert [(event.to, event.card) for event in of_kind(CardDealt, play.cards("Th 9s"))] == [("box:1", None)] * 2
+    with pytest.raises(Rejected, match="box:1 has discarded"):
+        play.act(1, "discard", count=1)
+
+
+def test_new_cards_go_box_by_box() -> None:
+    play = draw("Ts Td 4c 6c 7s", "Ks Kd 4d 6d 7d", LOW)
+    play.act(2, "discard", count=1)
+    play.act(1, "discard", count=2)
+    assert [event.to for event in of_kind(CardDealt, play.cards("9c 9d 9s"))] == ["box:1", "box:1", "box:2"]
+
+
+@pytest.mark.rule("EUS96-165", "EUS96-166")
+def test_the_bank_discards_by_its_rule_and_then_plays_with_a_pair_of_eights() -> None:
+    play = draw("Ts Td 4c 6c 7s", "8s 8d Ac 3h 2s")
+    play.act(1, "discard", count=0)
+    told = play.turn("dealer")
+    assert [(event.who, event.count) for event in of_kind(HandDecided, told)] == [("dealer", 2)]
+    assert [(event.card, event.to) for event in of_kind(CardRemoved, told)] == [("2s", "dealer"), ("3h", "dealer")]
+    with pytest.raises(Rejected, match="no choice"):
+        play.say("hand.act", who="dealer", action="discard", count=1)
+    assert [event.card for event in of_kind(CardDealt, play.cards("9c 9h"))] == ["9c", "9h"]
+    told = play.turn()
+    assert result(told).marks == ("dealer_qualifies",)
+    assert (result(told).hands or ())[-1].kind == "two_pair"
+    assert box(told).outcome == "lose"
+
+
+@pytest.mark.rule("EUS96-165")
+@pytest.mark.parametrize(
+    ("bank", "new", "plays"),
+    [("7s 7d Ac 3h 2s", "9c 5h", False), ("7s 7d Ac 3h 2s", "9c 9h", True), ("8s 8d Ac 3h 2s", "9c 5h", True)],
+)
+def test_the_bank_plays_by_what_it_has_after_its_discards(bank: str, new: str, plays: bool) -> None:
+    play = draw("Ts Td 4c 6c 7h", bank)
+    play.act(1, "discard", count=0)
+    play.turn("dealer")
+    play.cards(new)
+    if plays:
+        play.turn("box:1")
+    [found] = of_kind(RoundResult, play.events)
+    assert found.marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
+
+
+@pytest.mark.rule("EUS96-166")
+@pytest.mark.parametrize(
+    ("cards", "gone"),
+    [
+        ("Ts 9d 8c 7h 6s", ""),
+        ("Ks Js 8s 6s 2s", ""),
+        ("Ts Td Tc 6c 7s", "6c 7s"),
+        ("Ts Td 7c 7s 2h", "2h"),
+        ("Ts Td Ac 3h 2s", "2s 3h"),
+        ("As Js 8s 6s 2d", "2d"),
+        ("9s 8s 7s 6s 2d", "2d"),
+        ("9s 8s 7s 2s 6d", "6d"),  # four of a suit go before four in a row
+        ("9s 8d 7c 6h 2d", "2d"),
+        ("Ks 9d 8c 7h 6d", "Ks"),
+        ("As Kd Qc Jh 2d", "2d"),
+        ("As 2d 3c 4h 9d", "2d 3c"),  # the ace is not below the two
+        ("Ks 5d 4c 3h 2d", "Ks"),
+        ("As Qd Tc 8h 6d", "6d 8h"),
+    ],
+)
+def test_the_banks_discards(cards: str, gone: str) -> None:
+    assert sorted(bank_discards(cards.split(), "five-52")) == sorted(gone.split())
+
+
+def test_the_bank_never_discards_more_than_two() -> None:
+    pack = DECKS["deck_52"]
+    for start in range(47):
+        for stride in (1, 3, 5, 7, 11, 17, 23):
+            cards = [pack[(start + place * stride) % 52] for place in range(5)]
+            gone = bank_discards(cards, "five-52")
+            assert len(gone) <= 2
+            assert set(gone) <= set(cards)
+
+
+def test_a_wrong_discard_of_the_bank_makes_the_play_null() -> None:
+    play = draw("Ts Td 4c 6c 7s", "8s 8d Ac 3h 2s")
+    play.act(1, "discard", count=0)
+    play.turn("dealer")
+    [void] = of_kind(RoundVoid, play.say("deal.error", error="wrong_discard", who="dealer"))
+    assert void.reason == "misdeal"
+
+
+def test_a_hand_whose_discards_nobody_saw_is_shown() -> None:
+    play = draw("Ts Td 4c 6c 7s", "8s 8d Ac 3h 2s")
+    play.act(1, "discard", count=2)
+    play.cards("Th 9s")
+    play.turn("dealer")
+    play.cards("9c 5h")
+    with pytest.raises(Rejected, match="cannot be turned"):
+        play.turn("box:1")
+    told = play.show("box:1", "Ts Td 7s Th 9s")
+    assert (box(told).kind, box(told).outcome) == ("trips", "win")
+    assert {"4c", "6c"} & {event.card for event in play.events if isinstance(event, CardTurned)} == set()
+
+
+def test_packets_of_new_cards() -> None:
+    play = table("poker-draw-house", "EUS96", dealt="packets")
+    play.bets(1)
+    play.packets(5, 5)
+    play.act(1, "go")
+    play.act(1, "discard", count=2)
+    assert [event.to for event in of_kind(CardDealt, play.packets(1, 1))] == ["box:1", "box:1"]
+
+
+# What is shown and was not so
+
+
+def test_a_card_shown_that_was_read_otherwise_stops_the_round() -> None:
+    play = table()
+    dealt(play, "Ts Td Tc 6c 7s", ACE_KING)
+    play.act(1, "go")
+    play.turn("dealer")
+    [irregular] = of_kind(Irregularity, play.show("box:1", "Ts Td Tc 6c 7h"))
+    assert (irregular.what, irregular.asks) == ("shown_differs", ("cards.show", "card.decide", "round.void"))
+    with pytest.raises(Rejected, match=r"say cards\.show with the right cards"):
+        play.say("card.decide", action="remove")
+    told = play.show("box:1", "7s 6c Ts Tc Td")
+    assert box(told).kind == "trips"
+
+
+def test_a_person_may_be_right_against_the_reader() -> None:
+    play = table()
+    dealt(play, "Ts Td Tc 6c 7s", ACE_KING)
+    play.act(1, "go")
+    play.turn("dealer")
+    play.show("box:1", "Ts Td Tc 6c Th")
+    told = play.say("card.decide", action="accept")
+    assert (box(told).kind, result(told).confirmed_by) == ("four", "M. Lasa (table_head)")
+    assert len(result(told).frames) == 9, "what the reader said of the tenth card is no evidence"
+
+
+@pytest.mark.parametrize(("cards", "what"), [("Ts Td Tc 6c Kd", "card_duplicate"), ("Ts Td Tc 6c X", "card_foreign")])
+def test_a_card_shown_that_cannot_be_there(cards: str, what: str) -> None:
+    play = table()
+    dealt(play, "- - - - -", ACE_KING)
+    play.act(1, "go")
+    play.turn("dealer")
+    assert [event.what for event in of_kind(Irregularity, play.show("box:1", cards))] == [what]
+    with pytest.raises(Rejected, match="with the right cards"):
+        play.say("card.decide", action="accept")
+    assert box(play.show("box:1", "Ts Td Tc 6c 7s")).kind == "trips"
+
+
+def test_a_hand_shown_with_too_few_cards() -> None:
+    play = table()
+    dealt(play, "Ts Td Tc 6c 7s", ACE_KING)
+    play.act(1, "go")
+    with pytest.raises(Rejected, match=r"box:1 has 5 cards, and 4 are shown: say deal\.error"):
+        play.show("box:1", "Ts Td Tc 6c")
+
+
+def test_the_exposed_card_is_told_again_as_another() -> None:
+    play = table(dealt="packets")
+    play.bets(1)
+    play.packets(5, 5)
+    play.show("dealer", "9h", index=5)
+    assert [event.what for event in of_kind(Irregularity, play.show("dealer", "9d", index=5))] == ["shown_differs"]
+    assert [event.card for event in of_kind(CardTurned, play.say("card.decide", action="accept"))] == ["9d"]

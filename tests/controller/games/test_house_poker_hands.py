@@ -1,0 +1,229 @@
+"""What hands do at house poker, whether the bank plays, and what is paid."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import CardDealt, CardTurned, HandDecided, Irregularity
+from controller.games.game import Rejected
+from tests.controller.games.poker_play import bets, box, dealt, go, of_kind, result, table
+
+LOW = "7c 5d 4h 3s 2c"
+"""Nothing: the bank does not play with it."""
+ACE_KING = "Ah Kd 5s 4s 9h"
+NO_DRAW = pytest.mark.parametrize("decree", ["BAL05", "ARA02", "EUS96"])
+
+
+# Going and passing
+
+
+@pytest.mark.rule("BAL05-133")
+def test_who_passes_loses_the_ante_and_never_shows() -> None:
+    play = table()
+    dealt(play, "As Ad Kc 2d 3h", "Qs Qd Qc 2h 3d", ACE_KING)
+    [decided] = of_kind(HandDecided, play.act(1, "pass"))
+    assert (decided.decision, decided.announcement) == ("pass", {"ca": "pas"})
+    [decided] = of_kind(HandDecided, play.act(2, "go"))
+    assert decided.announcement == {"ca": "hi vaig"}
+    with pytest.raises(Rejected, match="box:1 cannot be turned"):
+        play.turn("box:1")
+    told = [*play.turn("dealer"), *play.turn("box:2")]
+    assert {event.to for event in of_kind(CardTurned, told)} == {"dealer", "box:2"}
+    assert bets(box(told)) == {"ante": ("lose", None)}
+    assert (box(told).cards, box(told).kind, box(told).outcome) == ((), None, "lose")
+
+
+@NO_DRAW
+def test_when_all_pass_the_bank_shows_nothing(decree: str) -> None:
+    play = table(decree=decree)
+    dealt(play, "As Ad Kc 2d 3h", ACE_KING)
+    told = play.act(1, "pass")
+    assert of_kind(CardTurned, told) == []
+    assert result(told).marks == ()
+    assert [hand.cards for hand in result(told).hands or ()] == [(), ("9h",)]
+
+
+@pytest.mark.rule("BAL05-133", "ARA02-139", "BAL09-067")
+@pytest.mark.parametrize(
+    ("game", "decree", "second"), [("poker-no-draw", "BAL05", 2), ("poker-no-draw", "ARA02", 2), ("three-card-poker", "BAL09", 1)]
+)
+def test_the_second_bet_is_a_multiple_of_the_ante(game: str, decree: str, second: int) -> None:
+    play = table(game, decree)
+    play.say("bets.open")
+    play.say("boxes.set", boxes=[1])
+    play.say("bet.place", who="box:1", bet="ante", amount=1000)
+    play.say("bets.close")
+    play.say("cards.deal", count=2 * play.game.book.hand)
+    with pytest.raises(Rejected, match=f"the second bet is {second * 1000}: {second} times the ante"):
+        play.act(1, "go", amount=3000)
+    play.act(1, "go", amount=second * 1000)
+    assert play.shown["second_bet"] == second
+
+
+def test_a_hand_decides_once_and_not_before_the_deal() -> None:
+    play = table()
+    play.bets(1, 2)
+    with pytest.raises(Rejected, match="the hands are not dealt"):
+        play.act(1, "go")
+    play.say("cards.deal", count=15)
+    play.act(1, "go")
+    for number, message in ((1, "box:1 has said go"), (3, "'box:3' is no hand in play; there are: box:1, box:2")):
+        with pytest.raises(Rejected, match=message):
+            play.act(number, "pass")
+    with pytest.raises(Rejected, match="no choice"):
+        play.say("hand.act", who="dealer", action="go")
+    with pytest.raises(Rejected, match="no raise"):
+        play.act(2, "raise")
+    assert play.shown["undecided"] == ["box:2"]
+
+
+@pytest.mark.rule("BAL05-131")
+def test_who_shows_his_cards_loses_everything() -> None:
+    play = table()
+    dealt(play, "As Ad Kc 2d 3h", "Qs Qd Qc 2h 3d", ACE_KING, bets=[(1, "insurance")])
+    play.act(1, "go")
+    told = play.say("deal.error", error="exposed", who="box:1", fault="player")
+    assert [(event.what, event.detail) for event in of_kind(Irregularity, told)] == [("hand_told", "box:1")]
+    play.act(2, "go")
+    told = play.turn()
+    assert bets(box(told)) == {"ante": ("lose", None), "second": ("lose", None), "insurance": ("lose", None)}
+    assert box(told, 2).outcome == "win"
+
+
+def test_a_decree_that_names_no_loss_for_it() -> None:
+    play = table("three-card-poker", "BAL09")
+    dealt(play, "As Ad Kc", "Qs Qd 2h")
+    with pytest.raises(Rejected, match="does not say what it costs"):
+        play.say("deal.error", error="exposed", who="box:1", fault="player")
+
+
+# Whether the bank plays
+
+
+@pytest.mark.rule("BAL05-132", "ARA02-137", "EUS96-164")
+@NO_DRAW
+@pytest.mark.parametrize(
+    ("bank", "plays"),
+    [(ACE_KING, True), ("As Qd Jc 9h 8d", False), ("Ks Qd Jc 9h 8d", False), ("2s 2d Jc 9h 8d", True), ("As Kd 4c 3h 2d", True)],
+)
+def test_the_bank_plays_with_ace_and_king_or_better(decree: str, bank: str, plays: bool) -> None:
+    told = go(table(decree=decree), "Ts Td Tc 6c 7s", bank)
+    assert result(told).marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
+    if plays:
+        assert bets(box(told)) == {"ante": ("win", (1, 1)), "second": ("win", (3, 1))}
+    else:
+        assert bets(box(told)) == {"ante": ("win", (1, 1)), "second": ("void", None)}
+        assert box(told).cards == (), "it is not compared, and needs not be shown"
+
+
+@pytest.mark.rule("BAL09-066", "EUS96-168")
+@pytest.mark.parametrize("decree", ["BAL09", "EUS96"])
+@pytest.mark.parametrize(("bank", "plays"), [("Qs 3d 2c", True), ("Js Td 8c", False), ("2s 2d 3c", True), ("As 3d 2c", True)])
+def test_the_bank_plays_with_a_queen_or_better(decree: str, bank: str, plays: bool) -> None:
+    told = go(table("three-card-poker", decree), "Ks Kd 4c", bank)
+    assert result(told).marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
+    assert bets(box(told))["ante"][0] == ("lose" if bank == "As 3d 2c" else "win")
+
+
+@pytest.mark.rule("BAL09-082")
+def test_the_bank_lies_face_down_until_all_have_decided() -> None:
+    play = table("three-card-poker", "BAL09")
+    dealt(play, "As Ad Kc", "Qs Qd 2h", "9c 8d 4h")
+    for who in ("dealer", "box:1", None):
+        with pytest.raises(Rejected, match="cannot be turned"):
+            play.turn(who)
+    with pytest.raises(Rejected, match=r"say deal\.error"):
+        play.show("dealer", "9c 8d 4h")
+    play.act(1, "go")
+    play.act(2, "pass")
+    assert [event.card for event in of_kind(CardTurned, play.turn("dealer"))] == ["9c", "8d", "4h"]
+    shown = [event.card for event in play.events if isinstance(event, CardDealt | CardTurned)]
+    assert not {"Qs", "Qd", "2h"} & set(shown), "who gives up never shows"
+
+
+# What is paid
+
+
+@pytest.mark.rule("BAL05-134", "ARA02-138", "EUS96-172")
+@NO_DRAW
+@pytest.mark.parametrize(
+    ("hand", "kind", "pays"),
+    [
+        ("As Ks Qs Js Ts", "royal_flush", 100),
+        ("Ts 9s 8s 7s 6s", "straight_flush", 25),
+        ("Ts Td Tc Th 5c", "four", 20),
+        ("Ts Td Tc 3h 3c", "full_house", 7),
+        ("Ks Js 8s 6s 2s", "flush", 5),
+        ("Ts 9d 8c 7h 6s", "straight", 4),
+        ("Ac 2d 3c 4h 5c", "straight", 4),
+        ("Ts Td Tc 3h 2s", "trips", 3),
+        ("Ts Td 3c 3h 2s", "two_pair", 2),
+        ("Ts Td 7c 3h 2s", "pair", 1),
+        ("Ac Kc Qd 3h 2s", "high_card", 1),
+    ],
+)
+def test_the_second_bet_is_paid_by_the_hand(decree: str, hand: str, kind: str, pays: int) -> None:
+    told = go(table(decree=decree), hand, ACE_KING)
+    assert (box(told).kind, box(told).outcome) == (kind, "win")
+    assert bets(box(told)) == {"ante": ("win", (1, 1)), "second": ("win", (pays, 1))}
+
+
+@pytest.mark.rule("BAL05-135", "EUS96-171", "EUS96-173")
+@pytest.mark.parametrize(
+    ("hand", "bank", "outcome"),
+    [
+        ("Ks Kd Kc Kh 2d", "Qs Qd Qc Qh 3d", "win"),
+        ("7s 7d 7c 8h 8d", "6s 6d 6c Ah Ad", "win"),
+        ("Ac 2d 3c 4h 5d", "2s 3d 4c 5h 6d", "lose"),  # the ace before the two makes the lowest straight
+        ("Ac Kd Qc Jh Td", "Ks Qd Jc Th 9d", "win"),
+        ("Qc Kd Ac 2h 3d", "4s 4d 5c 6h 7d", "lose"),  # no straight goes round the ace
+        ("As 9s 8s 5s 3s", "Ad 9d 8d 5d 2d", "win"),
+        ("Ks Kd 3c 3h 9d", "Kc Kh 3s 3d 8d", "win"),
+        ("Qs Qd Ac 3h 2d", "Qc Qh Kc 9h 8d", "win"),
+        ("As Kd 9c 7h 3d", "Ac Kh 9s 7d 3s", "tie"),
+        ("As Kd 9c 7h 2d", "Ac Kh 9s 7d 3s", "lose"),
+    ],
+)
+def test_who_is_higher(hand: str, bank: str, outcome: str) -> None:
+    told = go(table(), hand, bank)
+    assert box(told).outcome == outcome
+    if outcome == "tie":
+        assert bets(box(told)) == {"ante": ("tie", None), "second": ("tie", None)}, "the bet is kept, without a prize"
+    if outcome == "lose":
+        assert bets(box(told)) == {"ante": ("lose", None), "second": ("lose", None)}
+
+
+@pytest.mark.rule("ARA02-138")
+@pytest.mark.parametrize(("ranking", "outcome"), [("listed", "win"), ("paid", "lose")])
+def test_a_flush_against_a_full_house_in_aragon(ranking: str, outcome: str) -> None:
+    assert box(go(table(decree="ARA02", ranking=ranking), "Ks Js 8s 6s 2s", "3s 3d 3c 9h 9d")).outcome == outcome
+
+
+@pytest.mark.rule("BAL09-065", "EUS96-170")
+@pytest.mark.parametrize("decree", ["BAL09", "EUS96"])
+@pytest.mark.parametrize(
+    ("hand", "bank", "kind", "outcome"),
+    [
+        ("As Ks Qs", "Kd Qd Jd", "royal_flush", "win"),
+        ("2s 2d 2c", "Ks Qd Jc", "trips", "win"),
+        ("4s 3d 2c", "As Ks Js", "straight", "win"),
+        ("As 2d 3c", "4s 3d 2h", "straight", "lose"),
+        ("As Ks Js", "Qs Qd Ac", "flush", "win"),
+        ("Qs Qd Jc", "Qc Qh Ts", "pair", "win"),
+        ("Ks Qd 3c", "Kd Qc 3s", "high_card", "tie"),
+    ],
+)
+def test_three_cards_trips_above_straight_above_flush(decree: str, hand: str, bank: str, kind: str, outcome: str) -> None:
+    told = go(table("three-card-poker", decree), hand, bank)
+    assert (box(told).kind, box(told).outcome) == (kind, outcome)
+
+
+@pytest.mark.rule("BAL09-068")
+@pytest.mark.parametrize(
+    ("hand", "bonus"),
+    [("As Ks Qs", 5), ("Js Ts 9s", 5), ("8s 8d 8c", 4), ("8s 7d 6c", 1), ("Ks 8s 6s", None), ("8s 8d 6c", None)],
+)
+@pytest.mark.parametrize("bank", ["Qh Qc 9d", "Jh Tc 8h", "Ah Kh Qh", "9c 8h 7h"])
+def test_the_bonus_is_paid_whatever_the_bank_has(hand: str, bonus: int | None, bank: str) -> None:
+    told = go(table("three-card-poker", "BAL09"), hand, bank)
+    assert bets(box(told)).get("bonus") == (None if bonus is None else ("win", (bonus, 1)))

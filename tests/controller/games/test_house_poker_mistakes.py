@@ -1,0 +1,158 @@
+"""Mistakes at house poker that are put right before the result: of a reader, and of the person who tells the cards."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import CardDealt, CardTurned, DeckChecked, Irregularity
+from controller.games.game import Rejected
+from tests.controller.games.poker_play import Play, box, dealt, of_kind, result, singly, stopped, table
+
+ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
+
+
+def to_be_shown(*, second: str = "go") -> Play:
+    """Nobody knows the cards of two boxes; the bank's lie open, and it plays."""
+    play = table()
+    play.bets(1, 2)
+    play.cards(singly("- - - - -", "- - - - -", BANK))
+    play.act(1, "go")
+    play.act(2, second)
+    play.turn("dealer")
+    return play
+
+
+def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
+    play = to_be_shown()
+    play.show("box:1", TWO)
+    play.show("box:2", TWO)
+    stopped(play, "card_duplicate")
+    play.show("box:1", ONE)
+    stopped(play, "shown_differs")
+    assert {event.card for event in of_kind(CardTurned, play.say("card.decide", action="accept"))} == set(ONE.split())
+    told = play.show("box:2", TWO)
+    assert [(hand.who, hand.cards) for hand in result(told).hands or ()][:2] == [
+        ("box:1", tuple(ONE.split())),
+        ("box:2", tuple(TWO.split())),
+    ]
+
+
+def test_a_hand_that_is_shown_once_more_as_it_lies() -> None:
+    play = to_be_shown()
+    play.show("box:1", ONE)
+    with pytest.raises(Rejected, match="box:1 lies open already"):
+        play.show("box:1", ONE)
+
+
+def test_a_card_that_the_reader_knew_in_a_hand_that_gave_up() -> None:
+    """The folded hand is shown to nobody any more: a person stands for the card that lies open."""
+    play = table()
+    dealt(play, "- - - - -", TWO, BANK)
+    play.act(1, "go")
+    play.act(2, "pass")
+    play.turn("dealer")
+    play.show("box:1", "As Ad 2c 3c 4d")
+    stopped(play, "card_duplicate")
+    told = play.say("card.decide", action="accept")
+    assert (box(told).kind, result(told).confirmed_by) == ("pair", "M. Lasa (table_head)")
+
+
+def test_a_card_that_lies_open_elsewhere_is_not_there_twice_by_anybodys_word() -> None:
+    play = to_be_shown()
+    play.show("box:1", "Ah Td Tc 6c 7s")
+    stopped(play, "card_duplicate")
+    with pytest.raises(Rejected, match="with the right cards"):
+        play.say("card.decide", action="accept")
+
+
+def test_a_card_that_is_read_twice_lies_there_unread() -> None:
+    """Nobody may look at a card that lies face down to say which it is: it lies where it came, and is shown in its time."""
+    play = table()
+    play.bets(1)
+    play.cards("As Ah As")
+    stopped(play, "card_duplicate")
+    told = play.say("card.decide", action="read")
+    assert [(event.to, event.card) for event in of_kind(CardDealt, told)] == [("box:1", None)]
+    play.cards("Kd Kc 5s 2d 4s 3h 9h")
+    play.act(1, "go")
+    play.turn("dealer")
+    assert "cards.show" in play.shown["asks"]
+    assert box(play.show("box:1", "As Ad Kc 2d 3h")).kind == "pair"
+
+
+def test_a_card_that_lies_face_up_is_not_left_unread() -> None:
+    play = table()
+    play.bets(1)
+    play.cards("As Ah Ad Kd Kc 5s 2d 4s 3h -")
+    stopped(play, "card_unread")
+    with pytest.raises(Rejected, match="say read and the card"):
+        play.say("card.decide", action="read")
+
+
+def test_a_hand_that_has_lost_gets_no_card_that_it_has_bought() -> None:
+    play = table()
+    dealt(play, ONE, TWO, BANK)
+    play.act(1, "buy")
+    play.act(2, "buy")
+    play.say("deal.error", error="exposed", who="box:1", fault="player")
+    assert [event.to for event in of_kind(CardDealt, play.cards("2h"))] == ["box:2"]
+
+
+def test_a_silence_after_a_card_that_came_before_bets_closed() -> None:
+    """Cards may have come unseen between those that wait: their places are not guessed."""
+    play = table()
+    play.say("bets.open")
+    play.say("boxes.set", boxes=[1])
+    play.cards("As")
+    play.gap()
+    play.cards("Kc")
+    told = play.say("bets.close")
+    assert [event.what for event in of_kind(Irregularity, told)] == ["silence"]
+    assert of_kind(CardDealt, told) == []
+    play.say("cards.deal", count=10)
+    assert play.shown["phase"] == "decisions"
+
+
+def test_that_silence_is_not_forgotten_with_the_card_that_is_taken_away() -> None:
+    play = table()
+    play.say("bets.open")
+    play.say("boxes.set", boxes=[1])
+    play.cards("As")
+    play.gap()
+    play.cards("Kc")
+    play.say("card.decide", action="remove")
+    stopped(play, "card_before_close")
+    assert [event.what for event in of_kind(Irregularity, play.say("bets.close"))] == ["silence"]
+
+
+def test_the_open_card_of_those_that_came_in_a_silence_is_told_with_them() -> None:
+    play = table(exposed="first")
+    play.bets(1)
+    play.gap()
+    told = play.say("cards.deal", count=2, cards=["Kd"])
+    assert [event.card for event in of_kind(CardTurned, told)] == ["Kd"]
+    assert play.shown["asks"][0] == "cards.deal", "the others are still to be told"
+
+
+def test_a_verdict_that_comes_late_is_never_acted_upon() -> None:
+    play = table()
+    play.verdict(count=51)
+    assert play.shown["deck"] is False
+    assert play.verdict(count=52, late=True) == []
+    assert play.shown["deck"] is False
+
+
+def test_a_verdict_does_not_name_a_card_that_came_too_early() -> None:
+    play = table()
+    play.say("bets.open")
+    play.say("boxes.set", boxes=[1])
+    play.cards("As")
+    [checked] = of_kind(DeckChecked, play.verdict(count=51, missing=("As",)))
+    assert (checked.right, checked.missing) == (False, ())
+    assert len(play.sealed) == 2
+
+
+def test_one_card_shown_by_its_place_is_one() -> None:
+    play = to_be_shown()
+    with pytest.raises(Rejected, match="with an index one card is shown, not 2"):
+        play.show("box:1", "2c 3c", index=1)

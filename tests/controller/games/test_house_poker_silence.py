@@ -1,0 +1,222 @@
+"""What a silence of a device hides at house poker, what a person decides of a round, and what is told of cards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from controller.events import AnyEvent, CardDealt, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.games.game import Rejected
+from devices.readings import LinkLost
+from tests.controller.games.poker_play import Play, box, dealt, of_kind, singly, table
+
+ONE, BANK = "As Ad Kc 2d 3h", "Ah Kd 5s 4s 9h"
+
+
+def half_dealt() -> Play:
+    play = table()
+    play.bets(1)
+    play.cards("As Ah Ad")
+    return play
+
+
+def test_a_silence_in_the_deal_stops_it() -> None:
+    play = half_dealt()
+    [irregular] = of_kind(Irregularity, play.gap())
+    assert (irregular.what, irregular.asks) == ("silence", ("cards.deal", "card.decide", "round.void"))
+    assert of_kind(Irregularity, play.gap()) == [], "it is said once"
+    assert of_kind(CardDealt, play.cards("Kd")) == [], "nobody knows whose it is"
+
+
+def test_a_person_says_that_no_card_was_missed() -> None:
+    play = half_dealt()
+    play.gap()
+    play.cards("Kd")
+    assert [event.to for event in of_kind(CardDealt, play.say("card.decide", action="accept"))] == ["dealer"]
+    play.cards("Kc 5s 2d 4s 3h 9h")
+    play.act(1, "go")
+    play.turn()
+    assert box(play.events).cards == ("As", "Ad", "Kc", "2d", "3h")
+
+
+def test_a_person_tells_what_was_dealt_in_the_silence() -> None:
+    play = half_dealt()
+    play.gap()
+    play.cards("Kd")
+    play.say("cards.deal", count=3)
+    assert play.shown["phase"] == "decision"
+    play.say("cards.deal", count=4)
+    assert play.shown["phase"] == "decisions"
+    play.act(1, "go")
+    assert play.shown["asks"][0] == "cards.show", "only some of the cards are known"
+    play.show("dealer", BANK)
+    assert box(play.show("box:1", ONE)).kind == "pair"
+
+
+@pytest.mark.parametrize("kind", ["card", "packet"])
+def test_what_comes_late_is_never_acted_upon(kind: str) -> None:
+    play = half_dealt()
+    told = play.cards("Kd", late=True) if kind == "card" else play.packets(1, late=True)
+    assert [event.what for event in of_kind(Irregularity, told)] == ["silence"]
+    assert of_kind(CardDealt, told) == []
+    play.cards("Kc", late=True)
+    assert play.state.hand is not None
+    assert play.state.hand.queue == ()
+
+
+def test_a_device_that_is_not_heard_when_bets_close() -> None:
+    play = table()
+    play.say("bets.open")
+    play.say("boxes.set", boxes=[1])
+    play.take(LinkLost(at=play.now(), device="shoe", reason="unplugged"))
+    assert play.shown["asks"] == []
+    assert [event.what for event in of_kind(Irregularity, play.say("bets.close"))] == ["silence"]
+
+
+def test_a_device_that_is_heard_again_before_bets_close() -> None:
+    play = table()
+    play.gap()
+    play.bets(1)
+    assert play.shown["phase"] == "dealing"
+
+
+def test_the_slots_deal_no_cards() -> None:
+    play = table()
+    play.say("bets.open")
+    play.say("boxes.set", boxes=[1])
+    play.coin(1)
+    play.say("bets.close")
+    assert play.gap("slots") == []
+    assert [event.what for event in of_kind(Irregularity, play.gap())] == ["silence"]
+
+
+def test_a_silence_when_no_card_is_to_come_hides_none() -> None:
+    play = table()
+    dealt(play, ONE, BANK)
+    assert play.gap() == []
+    play.act(1, "go")
+    assert of_kind(RoundResult, play.turn()) != []
+
+
+def test_a_silence_while_the_round_stands_still_for_something_else() -> None:
+    play = half_dealt()
+    play.cards("As")
+    play.gap()
+    told = play.say("card.decide", action="remove")
+    assert [event.what for event in of_kind(Irregularity, told)] == ["silence"]
+
+
+def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:
+    play = table()
+    dealt(play, ONE, BANK)
+    [left] = of_kind(RoundUnresolved, play.say("session.close"))
+    assert (left.round, left.why, left.candidate) == (1, "undecided", None)
+    assert [frame.frame for frame in left.frames] == ["frame 14"], "the exposed card alone"
+    [result] = of_kind(RoundResult, play.say("round.confirm"))
+    assert (result.confirmed_by, [hand.cards for hand in result.hands or ()]) == ("M. Lasa (table_head)", [("9h",)])
+    with pytest.raises(Rejected, match="round 1 has its result"):
+        play.say("round.void", round=1, reason="inspector")
+
+
+def test_bets_that_are_open_when_the_session_closes_are_no_round() -> None:
+    play = table()
+    play.say("bets.open")
+    assert of_kind(RoundUnresolved, play.say("session.close")) == []
+
+
+def test_an_unresolved_round_may_be_null() -> None:
+    play = table()
+    dealt(play, ONE, BANK)
+    play.say("session.close")
+    [void] = of_kind(RoundVoid, play.say("round.void", reason="device_fault"))
+    assert (void.round, void.reason) == (1, "device_fault")
+    assert [line["kind"] for line in play.game.history(play.state)] == ["void"]
+
+
+def test_a_person_stands_for_a_round_whose_hands_cannot_be_told() -> None:
+    play = table(dealt="packets")
+    play.bets(1, 2)
+    play.packets(5, 5, 5)
+    with pytest.raises(Rejected, match="is not at its end"):
+        play.say("round.confirm")
+    play.act(1, "go")
+    play.act(2, "go")
+    play.show("dealer", BANK)
+    play.show("box:1", "Ks Kc 3h 6d 7d")
+    [result] = of_kind(RoundResult, play.say("round.confirm"))
+    assert [(hand.who, hand.outcome) for hand in result.hands or ()] == [("box:1", "win"), ("box:2", None), ("dealer", None)]
+    assert (result.marks, result.confirmed_by) == (("dealer_qualifies",), "M. Lasa (table_head)")
+
+
+@pytest.mark.parametrize("reason", ["inspector", "misdeal", "device_fault"])
+def test_who_is_in_charge_calls_a_round_null(reason: str) -> None:
+    play = half_dealt()
+    with pytest.raises(Rejected, match="croupier may not"):
+        play.say("round.void", role="croupier", reason=reason)
+    with pytest.raises(Rejected, match="a round is not null for ball_out"):
+        play.say("round.void", reason="ball_out")
+    assert [event.reason for event in of_kind(RoundVoid, play.say("round.void", reason=reason))] == [reason]
+
+
+def test_a_table_goes_on_from_what_was_written_down() -> None:
+    play, other = half_dealt(), half_dealt()
+    steps: list[Callable[[Play], list[AnyEvent]]] = [
+        lambda play: play.cards("Kd Kc 5s 2d 4s 3h 9h"),
+        lambda play: play.act(1, "go"),
+        lambda play: play.show("box:1", "As Ad Kc 2d 4h"),
+        lambda play: play.show("box:1", ONE),
+        lambda play: play.turn("dealer"),
+    ]
+    for step in steps:
+        other.again()
+        assert step(play) == step(other)
+    assert of_kind(RoundResult, play.events) != []
+
+
+# What is told of cards
+
+
+def test_every_card_of_the_deal_is_sealed_but_the_exposed_one() -> None:
+    play = table()
+    dealt(play, ONE, BANK)
+    assert len(play.sealed) == 9
+    play.act(1, "go")
+    play.turn("dealer")
+    play.show("box:1", ONE)
+    assert len(play.sealed) == 9, "who shows a hand tells nothing that does not lie open"
+
+
+def test_what_is_shown_wrongly_is_sealed() -> None:
+    play = table()
+    dealt(play, ONE, BANK)
+    play.act(1, "go")
+    play.turn("dealer")
+    before = len(play.sealed)
+    play.show("box:1", "As Ad Kc 2d 4h")
+    assert len(play.sealed) == before + 1
+
+
+@pytest.mark.rule("BAL09-082")
+def test_a_discarded_and_a_folded_card_are_never_told() -> None:
+    play = table("poker-draw-house", "EUS96")
+    dealt(play, "Ts Td 4c 6c 7s", "Ks Kd 4d 6d 7d", "8s 8d Ac 3h 2s")
+    play.act(1, "go")
+    play.act(2, "pass")
+    play.act(1, "discard", count=2)
+    play.cards("Th 9s")
+    play.turn("dealer")
+    play.cards("9c 5h")
+    play.show("box:1", "Ts Td 7s Th 9s")
+    told = {card for event in play.events for card in [getattr(event, "card", None)] if card}
+    assert not told & {"Ks", "Kd", "4d", "6d", "7d", "4c", "6c"}
+    assert play.state.hand is None
+
+
+def test_a_round_of_unread_cards_is_played_by_what_people_show() -> None:
+    play = table()
+    play.bets(1)
+    play.cards(singly("- - - - -", "- - - - 9h"))
+    play.act(1, "go")
+    play.show("dealer", BANK)
+    assert box(play.show("box:1", ONE)).outcome == "win"

@@ -1,0 +1,186 @@
+"""A table of pai gow: who has the bank, the dice, and the place that they choose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from controller.events import (
+    AlertCleared,
+    AlertRaised,
+    ButtonMoved,
+    CardDealt,
+    DiceRegistered,
+    DiceThrown,
+    Irregularity,
+)
+from controller.games.game import Rejected
+from controller.games.games import make_game
+from devices.readings import DiceFault
+from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind
+from tests.controller.games.pai_gow_play import DECREES, WINS, played, table
+from tests.controller.test_rulebooks import of
+
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+# Bank
+
+
+@pytest.mark.parametrize("decree", of("BAL09-081"))
+def test_the_bank_is_told_and_goes_round(decree: str) -> None:
+    play = Play("pai-gow", decree)
+    play.open(2, 5)
+    assert play.shown()["bank"] == "dealer"
+    moved = [event.seat for _ in range(4) for event in of_kind(ButtonMoved, play.say("button.set", "croupier"))]
+    assert moved == [2, 5, 7, 2]
+    assert play.shown()["bank"] == "box:2"
+    with pytest.raises(Rejected, match="has the bank already"):
+        play.say("button.set", seat=2)
+    with pytest.raises(Rejected, match="one of the places in play"):
+        play.say("button.set", seat=3)
+
+
+@every
+def test_the_croupier_must_take_the_bank_when_his_turn_comes(decree: str) -> None:
+    play = Play("pai-gow", decree)
+    play.open(2, 5)
+    play.say("button.set", seat=5)
+    with pytest.raises(Rejected, match="does not pass over the croupier"):
+        play.say("button.set", seat=2)
+    play.say("button.set", seat=7)
+    play.say("button.set", seat=5)
+
+
+def test_the_bank_is_at_a_place_in_play() -> None:
+    play = Play("pai-gow", "BAL09")
+    play.open(2, 5)
+    play.say("button.set", seat=5)
+    play.say("boxes.set", boxes=[1, 2])
+    with pytest.raises(Rejected, match="box:5 has the bank and is not in play"):
+        play.say("bets.open")
+    play.say("session.close")
+    play.open(1)
+    assert play.shown()["bank"] == "dealer"
+
+
+@pytest.mark.parametrize("decree", of("BAL09-013"))
+def test_no_more_than_six_players(decree: str) -> None:
+    play = Play("pai-gow", decree)
+    with pytest.raises(Rejected, match="some of 1 to 6"):
+        play.open(1, 7)
+
+
+@pytest.mark.parametrize("decree", of("BAL09-074"))
+def test_the_commission_is_five_in_a_hundred_at_most_and_told_before_the_round(decree: str) -> None:
+    with pytest.raises(ValueError, match="commission = 51: it may be 0 to 50"):
+        make_game("pai-gow", decree, {"commission": 51})
+    play = Play("pai-gow", decree, commission=25)
+    play.open(1)
+    assert play.shown()["commission"] == 25
+    assert bets_of(played(WINS, decree=decree, commission=25).result(), "box:1") == {"bet": ("win", (39, 40))}
+
+
+# Dice
+
+
+@pytest.mark.parametrize("decree", of("BAL09-039 BAL09-034", "EUS96-176"))
+def test_the_dice_say_who_gets_the_first_hand(decree: str) -> None:
+    play = table(1, 2, 5, decree=decree)
+    assert play.shown()["phase"] == "dice"
+    said = play.dice(3, 4, 5)
+    [throw] = of_kind(DiceThrown, said)
+    assert (throw.values, throw.total, throw.seat) == ((3, 4, 5), 12, 4)  # nobody plays at 4: the next one clockwise
+    served = [event.to for _ in range(4) for event in of_kind(CardDealt, play.packet(7))]
+    assert list(dict.fromkeys(served)) == ["box:5", "dealer", "box:1", "box:2"]
+    assert Counter(served) == dict.fromkeys(("box:5", "dealer", "box:1", "box:2"), 7)
+
+
+@pytest.mark.parametrize("decree", of("BAL09-038", "EUS96-177"))
+def test_the_count_begins_at_the_bank(decree: str) -> None:
+    play = Play("pai-gow", decree)
+    play.open(1, 2, 3)
+    play.say("button.set", seat=2)
+    play.bets()
+    [throw] = of_kind(DiceThrown, play.say("dice.tell", "croupier", values=[1, 1, 6]))
+    assert throw.seat == 2
+
+
+@pytest.mark.parametrize("decree", of("BAL09-037", "EUS96-176"))
+def test_dice_before_no_more_bets_do_not_count(decree: str) -> None:
+    play = Play("pai-gow", decree)
+    play.open(1)
+    assert irregularities(play.dice(1, 2, 3)) == [("dice_before_close", ())]
+    play.say("bets.open")
+    assert irregularities(play.dice(1, 2, 3)) == [("dice_before_close", ())]
+    with pytest.raises(Rejected, match="bets are closed"):
+        play.say("dice.tell", values=[1, 2, 3])
+    play.say("bets.close")
+    assert of_kind(DiceThrown, play.dice(1, 2, 4))
+
+
+@every
+@pytest.mark.rule("BAL09-036", "EUS96-176")
+@pytest.mark.parametrize("values", [(1, 2), (1, 2, 3, 4), (0, 2, 3), (1, 2, 7)])
+def test_there_are_three_dice_of_six_sides(decree: str, values: tuple[int, ...]) -> None:
+    play = table(decree=decree)
+    assert irregularities(play.dice(*values)) == [("dice_wrong", ())]
+    with pytest.raises(Rejected, match="3 dice"):
+        play.say("dice.tell", values=values)
+
+
+@every
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"serials": ["1", "2", "3"], "side": 200, "same_colour": True}, []),
+        ({"serials": ["1", "2"]}, ["2 dice"]),
+        ({"serials": ["1", "2", "2"]}, ["3 dice"]),
+        ({"serials": ["1", "2", "3"], "side": 260, "same_colour": False}, ["side 260", "colours"]),
+    ],
+)
+def test_the_dice_are_of_one_colour_and_20_to_25_millimetres(decree: str, fields: dict[str, Any], wrong: list[str]) -> None:
+    play = Play("pai-gow", decree)
+    play.open(1)
+    said = play.say("dice.set", "croupier", **fields)
+    assert [event.serials for event in of_kind(DiceRegistered, said)] == [tuple(fields["serials"])]
+    assert [(event.what, event.detail) for event in of_kind(Irregularity, said)] == [("dice_wrong", each) for each in wrong]
+
+
+def test_a_second_throw_does_not_count_unless_the_croupier_stands_for_it() -> None:
+    play = table()
+    play.dice(1, 2, 3)
+    assert irregularities(play.dice(4, 5, 6)) == [("dice_again", ())]
+    said = play.say("dice.tell", "croupier", values=[4, 5, 6])
+    assert irregularities(said) == [("dice_differ", ())]
+    assert [event.total for event in of_kind(DiceThrown, said)] == [15]
+    play.packet(7)
+    with pytest.raises(Rejected, match="cards are dealt already"):
+        play.say("dice.tell", values=[1, 2, 3])
+
+
+def test_a_throw_that_is_known_late_is_told_by_a_person() -> None:
+    play = table()
+    assert irregularities(play.dice(1, 2, 3, late=True)) == [("dice_late", ("dice.tell", "round.void"))]
+    assert [event.seat for event in of_kind(DiceThrown, play.say("dice.tell", values=[1, 2, 3]))] == [5]
+
+
+@pytest.mark.parametrize("decree", of("BAL09-039"))
+def test_no_card_comes_before_the_dice(decree: str) -> None:
+    play = table(decree=decree)
+    assert irregularities(play.cards("Ah")) == [("card_before_dice", ("card.decide", "round.void"))]
+    with pytest.raises(Rejected):
+        play.say("cards.deal", "croupier")
+    play.dice(1, 2, 3)
+    play.say("card.decide", action="accept")
+    assert len(of_kind(CardDealt, play.events)) == 1
+
+
+def test_a_fault_of_the_reader_of_the_dice_is_an_alert() -> None:
+    play = table()
+    fault = DiceFault(at=1.0, device="dice", fault="cocked", active=True)
+    assert [event.alert for event in of_kind(AlertRaised, play.take(fault))] == ["dice_cocked"]
+    over = DiceFault(at=2.0, device="dice", fault="cocked", active=False)
+    assert [event.alert for event in of_kind(AlertCleared, play.take(over))] == ["dice_cocked"]

@@ -1,0 +1,269 @@
+"""A table of pai gow: the deal, the cards that are over, hands set and shown, the result."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from controller.events import (
+    CardDealt,
+    CardRemoved,
+    CardTurned,
+    DeckChecked,
+)
+from controller.games.decks import deck
+from controller.games.game import Rejected
+from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
+from tests.controller.games.pai_gow_play import BANK, DECREES, LOSES, LOW, NULL, WINS, dealt, played, show, table
+from tests.controller.test_rulebooks import of
+
+every = pytest.mark.parametrize("decree", DECREES)
+
+
+# The deal
+
+
+@pytest.mark.parametrize("decree", of("BAL09-033", "EUS96-178"))
+def test_seven_cards_each_and_what_is_over_is_counted(decree: str) -> None:
+    play = table(1, 2, decree=decree)
+    play.dice(1, 2, 5)
+    with pytest.raises(Rejected, match="not all cards are dealt"):
+        play.act("box:1", "set")
+    for _ in range(3):
+        play.packet(7)
+    said = play.say("deck.check", "croupier", cards=31)
+    assert irregularities(said) == [("leftover_wrong", ("deck.check", "round.confirm", "round.void"))]
+    assert [(event.right, event.count) for event in of_kind(DeckChecked, said)] == [(False, 31)]
+    with pytest.raises(Rejected, match="the table waits for"):
+        play.act("box:1", "set")
+    play.say("deck.check", "croupier", cards=32)
+    assert (play.shown()["asks"], play.shown()["leftover"]) == ([], True)
+
+
+def test_a_result_waits_until_the_cards_that_are_over_were_counted() -> None:
+    play = table(1)
+    play.dice(1, 2, 5)
+    play.packet(7)
+    play.packet(7)
+    play.act("box:1", "set")
+    show(play, "dealer", BANK, LOW)
+    show(play, "box:1", *WINS)
+    assert irregularities(play.events) == [("leftover_unchecked", ("deck.check", "round.void"))]
+    play.say("deck.check", cards=39)
+    assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
+
+
+def test_a_person_may_let_a_wrong_number_stand() -> None:
+    play = table(1)
+    play.dice(1, 2, 5)
+    play.packet(7)
+    play.packet(7)
+    play.say("deck.check", cards=38)
+    play.say("round.confirm")
+    play.act("box:1", "set")
+    show(play, "dealer", BANK, LOW)
+    show(play, "box:1", *WINS)
+    assert play.result().confirmed_by == "M. Lasa (table_head)"
+
+
+def test_card_by_card_where_they_are_dealt_so() -> None:
+    play = table(1, 2, dealt="singly")
+    play.dice(1, 1, 1)
+    cards = deck("deck_53")[:21]
+    said = play.cards(" ".join(cards))
+    assert [event.to for event in of_kind(CardDealt, said)] == ["box:2", "dealer", "box:1"] * 7
+    assert {event.card for event in of_kind(CardDealt, said)} == {None}
+
+
+@every
+def test_by_the_other_reading_a_hand_for_every_place(decree: str) -> None:
+    play = table(1, 2, decree=decree, hands="positions")
+    play.dice(1, 2, 5)
+    for _ in range(7):
+        play.packet(7)
+    removed = of_kind(CardRemoved, play.events)
+    assert Counter(event.to for event in removed) == dict.fromkeys(("box:3", "box:4", "box:5", "box:6"), 7)
+    assert {event.card for event in removed} == {None}
+    play.say("deck.check", cards=4)
+    assert play.shown()["leftover"]
+
+
+@every
+@pytest.mark.parametrize("error", ["too_many", "too_few", "order", "foreign_card"])
+def test_an_error_of_dealing_is_for_the_person_in_charge(decree: str, error: str) -> None:
+    play = table(1, decree=decree)
+    play.dice(1, 2, 5)
+    play.packet(7)
+    said = play.say("deal.error", error=error, who="box:1")
+    assert irregularities(said) == [("deal_error", ("round.confirm", "round.void"))]
+    play.say("round.confirm")
+    play.packet(7)
+    said = play.say("round.void", reason="misdeal")
+    assert voids(said) == [("misdeal", "BAL09-033" if decree == "BAL09" else "EUS96-178")]
+
+
+def test_a_card_that_comes_face_up_is_told_and_asked_about() -> None:
+    play = table(1)
+    play.dice(1, 2, 5)
+    said = play.cards("Ah", exposed=True)
+    assert [event.card for event in of_kind(CardDealt, said)] == ["Ah"]
+    assert irregularities(said) == [("card_exposed", ("round.confirm", "round.void"))]
+
+
+def test_a_packet_of_another_size_is_asked_about() -> None:
+    play = table(1)
+    play.dice(1, 2, 5)
+    assert irregularities(play.packet(8)) == [("packet_wrong", ("round.confirm", "round.void"))]
+    play.say("round.confirm")
+    play.packet(7)
+    assert len(of_kind(CardDealt, play.events)) == 7
+
+
+def test_a_silence_of_the_dice_hides_no_card_one_of_the_shoe_may() -> None:
+    play = table(1)
+    play.dice(1, 2, 5)
+    play.packet(7)
+    assert irregularities(play.gap("dice")) == []
+    assert irregularities(play.gap("shoe")) == [("silence", ("cards.deal", "card.decide", "round.void"))]
+    play.say("cards.deal", "croupier", count=7)
+    play.say("card.decide", action="accept")
+    assert play.shown()["phase"] == "setting"
+
+
+# Hands
+
+
+@pytest.mark.parametrize("decree", [*of("BAL09-052", "EUS96-179")])
+def test_a_hand_wrongly_set_loses(decree: str) -> None:
+    play = played(("Kc Kd 2h 3s 5c Ah 6d", "Kc Kd"), decree=decree)
+    assert irregularities(play.events) == [("hand_wrongly_set", ())]
+    assert bets_of(play.result(), "box:1") == {"bet": ("lose", None)}
+    assert [hand.kind for hand in play.result().hands or ()] == ["pair", "wrongly_set"]
+
+
+def test_a_bank_wrongly_set_loses_to_whoever_has_set_rightly() -> None:
+    play = played(LOSES, ("Jc 6s 2s 3h 5s Ts 4h", "Jc 6s"), bank=("Qc Qd 9h 8s 2c Jd Th", "Qc Qd"))
+    assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
+    assert bets_of(play.result(), "box:2") == {"bet": ("lose", None)}
+
+
+@pytest.mark.parametrize("decree", of("BAL09-063", "EUS96-180"))
+def test_win_null_and_loss(decree: str) -> None:
+    result = played(WINS, NULL, LOSES, decree=decree).result()
+    assert [bets_of(result, f"box:{box}")["bet"] for box in (1, 2, 3)] == [("win", (19, 20)), ("void", None), ("lose", None)]
+    assert [hand.outcome for hand in result.hands or ()] == [None, "win", "tie", "lose"]
+    [mine] = [hand for hand in result.hands or () if hand.who == "box:1"]
+    assert (mine.kind, mine.low, mine.low_kind) == ("pair", ("Ah", "4d"), "high_card")
+
+
+@pytest.mark.parametrize("decree", of("BAL09-063", "EUS96-180"))
+def test_equal_hands_are_the_banks(decree: str) -> None:
+    play = played(("Qh Qs 9c 8d 7d Jh Ts", "Jh Ts"), decree=decree)
+    assert bets_of(play.result(), "box:1") == {"bet": ("lose", None)}
+
+
+@every
+def test_the_croupiers_hand_is_not_seen_before_all_have_set(decree: str) -> None:
+    play = table(1, 2, decree=decree)
+    play.dice(1, 2, 5)
+    for _ in range(3):
+        play.packet(7)
+    play.act("box:1", "set")
+    with pytest.raises(Rejected, match="box:2 has not set yet"):
+        show(play, "dealer", BANK, LOW)
+    with pytest.raises(Rejected, match="set already"):
+        play.act("box:1", "set")
+    with pytest.raises(Rejected, match="no hand to set"):
+        play.act("dealer", "set")
+    said = play.say("deal.error", error="exposed", who="dealer")
+    assert irregularities(said) == [("dealer_early", ("round.confirm", "round.void"))]
+
+
+def test_hands_that_a_reader_knows_are_shown_by_their_low_hand() -> None:
+    play = table(1)
+    play.dice(1, 2, 5)  # 8: the first hand is the croupier's
+    play.cards(f"{BANK} {WINS[0]}")
+    play.say("deck.check", cards=39)
+    play.act("box:1", "set")
+    with pytest.raises(Rejected, match=r"cards\.show with the low hand"):
+        play.turn("dealer")
+    said = play.say("cards.show", who="dealer", cards=[], low=LOW.split())
+    assert [event.card for event in of_kind(CardTurned, said)] == BANK.split()
+    play.say("cards.show", who="box:1", cards=[], low=WINS[1].split())
+    assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
+
+
+def test_cards_that_are_not_those_that_were_dealt_wait_for_a_person() -> None:
+    play = table(1)
+    play.dice(1, 2, 5)
+    play.cards(f"{BANK} {WINS[0]}")
+    play.say("deck.check", cards=39)
+    play.act("box:1", "set")
+    wrong = BANK.replace("9h", "6h")
+    said = play.say("cards.show", who="dealer", cards=wrong.split(), low=LOW.split())
+    assert irregularities(said) == [("shown_differs", ("cards.show", "card.decide", "round.void"))]
+    assert of_kind(CardTurned, said) == []
+    with pytest.raises(Rejected, match="waits for the cards of dealer"):
+        show(play, "box:1", *WINS)
+    said = play.say("card.decide", action="accept")
+    assert {event.card for event in of_kind(CardTurned, said)} == set(wrong.split())
+    show(play, "box:1", *WINS)
+    assert play.result().confirmed_by == "M. Lasa (table_head)"
+
+
+def test_a_card_that_the_reader_knew_elsewhere_may_be_shown_if_a_person_stands_for_it() -> None:
+    play = table(1)
+    play.dice(1, 2, 5)
+    play.cards(f"{BANK} {WINS[0]}")
+    play.say("deck.check", cards=39)
+    play.act("box:1", "set")
+    play.say("cards.show", who="dealer", cards=BANK.replace("9h", "Kc").split(), low=LOW.split())
+    play.say("card.decide", action="accept")
+    with pytest.raises(Rejected, match="low hand"):
+        play.say("cards.show", who="box:1", cards=[], low=WINS[1].split())
+    show(play, "box:1", WINS[0].replace("Kc", "9c"), WINS[1])
+    assert play.result().round == 1
+
+
+@pytest.mark.parametrize(("compared", "outcomes"), [("bank", ["lose", None, "lose"]), ("dealer", [None, "win", "tie"])])
+def test_a_player_has_the_bank(compared: str, outcomes: list[str | None]) -> None:
+    """The croupier's hand is compared first with the bank's, and the others with the bank's; or all with the croupier's."""
+    play = Play("pai-gow", "BAL09", compared=compared)
+    play.open(1, 2)
+    play.say("button.set", seat=2)
+    play.bets()
+    play.dice(1, 2, 5)
+    for _ in range(3):
+        play.packet(7)
+    play.say("deck.check", cards=32)
+    play.act("box:1", "set")
+    play.act("box:2", "set")
+    show(play, "dealer", BANK, LOW)
+    show(play, "box:2", *WINS)
+    show(play, "box:1", *NULL)
+    hands = play.result().hands or ()
+    assert [hand.who for hand in hands] == ["dealer", "box:2", "box:1"]
+    assert [hand.outcome for hand in hands] == outcomes
+
+
+def test_what_is_shown_is_checked() -> None:
+    play = dealt(WINS)
+    for cards, low, why in (
+        (BANK, "", "low hand"),
+        (BANK, "2c 2d", "low hand"),
+        (BANK + " 2c", LOW, "has 7 cards, and 8 are shown"),
+        (BANK.replace("9h", "Zz"), LOW, "one of the deck"),
+        (BANK.replace("9h", "8s"), LOW, "there once"),
+    ):
+        with pytest.raises(Rejected, match=why):
+            show(play, "dealer", cards, low)
+
+
+def test_a_round_goes_on_from_what_was_written_down() -> None:
+    play = dealt(WINS)
+    play.again()
+    show(play, "dealer", BANK, LOW)
+    play.again()
+    show(play, "box:1", *WINS)
+    assert play.result().round == 1

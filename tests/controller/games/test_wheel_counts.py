@@ -1,0 +1,203 @@
+"""A wheel whose count comes again: what it tells may be another spin, so a person is asked and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from controller.events import RoundResult, RoundUnresolved
+from devices.readings import AnyReading, LinkGap, LinkLost, LinkUp, WheelCell
+from tests.controller.games.cells_play import Play as Cells
+from tests.controller.games.roulette_play import Play as Roulette
+from tests.controller.games.roulette_play import of, only
+
+Play = Cells | Roulette
+SILENCES: dict[str, list[AnyReading]] = {
+    "gap": [LinkGap(at=1.0, device="wheel", lost=1)],
+    "lost": [LinkLost(at=1.0, device="wheel", reason="unplugged"), LinkUp(at=1.0, device="wheel")],
+    "restart of the daemon": [LinkUp(at=1.0, device="wheel")],
+}
+
+
+def roulette(phases: str) -> Roulette:
+    play = Roulette(phases=phases)
+    play.open()
+    return play
+
+
+def boule(phases: str) -> Cells:
+    play = Cells("boule", phases=phases)
+    play.say("session.open")
+    return play
+
+
+def fortune(phases: str) -> Cells:
+    play = Cells("fortune-wheel", phases=phases)
+    play.say("session.open")
+    return play
+
+
+TABLES: tuple[Callable[[str], Play], ...] = (roulette, boule, fortune)
+tables = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+silences = pytest.mark.parametrize("silence", list(SILENCES.values()), ids=list(SILENCES))
+
+
+def say(play: Play, name: str, **fields: Any) -> None:
+    if isinstance(play, Cells):
+        play.say(name, **fields)
+    else:
+        play.command(name, **fields)
+
+
+def told(play: Play, place: int, spin: int, **fields: Any) -> list[Any]:
+    """Where the wheel of the game says that it lies."""
+    return play.cell(place, spin, **fields) if isinstance(play, Cells) else play.number(place, spin, **fields)
+
+
+def launch(play: Play, spin: int) -> None:
+    play.phase("launched" if isinstance(play, Cells) else "ball_in_rim", spin)
+
+
+def first(play: Play) -> None:
+    """A round with a result, at a table with keys."""
+    say(play, "bets.open")
+    launch(play, 1)
+    say(play, "bets.close")
+    play.phase("settled", 1)
+    assert only(told(play, 8, 1), RoundResult).round == 1
+
+
+@tables
+@silences
+@pytest.mark.parametrize("place", [8, 9])
+def test_after_a_silence_the_same_count_is_a_candidate_of_the_round(
+    table: Callable[[str], Play], silence: list[AnyReading], place: int
+) -> None:
+    play = table("person")
+    first(play)
+    say(play, "bets.open")
+    play.take(*silence)
+    say(play, "bets.close")
+    said = told(play, place, 1)
+    assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).why) == (2, "silence")
+    assert of(said, RoundResult) == []
+    assert [entry.round for entry in play.state.unresolved()] == [2]
+    assert told(play, place, 1) == []
+    say(play, "round.confirm")
+    assert only(play.events[-1:], RoundResult).round == 2
+
+
+@tables
+@silences
+def test_what_a_launch_before_the_silence_led_to_is_a_candidate(table: Callable[[str], Play], silence: list[AnyReading]) -> None:
+    play = table("person")
+    first(play)
+    say(play, "bets.open")
+    launch(play, 2)
+    say(play, "bets.close")
+    play.take(*silence)
+    play.phase("settled", 1)
+    said = told(play, 9, 1)
+    assert of(said, RoundResult) == []
+    assert only(said, RoundUnresolved).round == 2
+
+
+@tables
+@silences
+def test_before_a_silence_without_a_round_another_number_is_a_round_of_its_own(
+    table: Callable[[str], Play], silence: list[AnyReading]
+) -> None:
+    play = table("person")
+    first(play)
+    play.take(*silence)
+    said = told(play, 9, 1)
+    assert of(said, RoundResult) == []
+    assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).why) == (2, "silence")
+
+
+@tables
+@silences
+@pytest.mark.parametrize("phases", ["person", "device"])
+def test_the_same_number_of_the_same_count_with_no_round_played_is_said_again(
+    table: Callable[[str], Play], silence: list[AnyReading], phases: str
+) -> None:
+    """What a driver that was started anew makes of a ball that lies where it lay."""
+    play = table(phases)
+    if phases == "person":
+        first(play)
+    else:
+        until_told(play)
+        told(play, 8, 1)
+    play.take(*silence)
+    assert [event for event in told(play, 8, 1) if isinstance(event, RoundResult | RoundUnresolved)] == []
+
+
+def until_told(play: Play) -> None:
+    """A spin at a table that the wheel runs by itself."""
+    if isinstance(play, Roulette):
+        play.until_closed(1)
+    else:
+        play.phase("launched", 1)
+        play.phase("settling", 1)
+    play.phase("settled", 1)
+
+
+@tables
+@silences
+def test_at_a_table_without_keys_too(table: Callable[[str], Play], silence: list[AnyReading]) -> None:
+    play = table("device")
+    until_told(play)
+    assert only(told(play, 8, 1), RoundResult).round == 1
+    play.take(*silence)
+    said = told(play, 9, 1)
+    assert of(said, RoundResult) == []
+    assert only(said, RoundUnresolved).round == 2
+    assert told(play, 9, 1) == []
+
+
+@tables
+@pytest.mark.parametrize("phases", ["person", "device"])
+def test_a_launch_of_its_own_with_the_count_of_the_spin_before_has_its_result(table: Callable[[str], Play], phases: str) -> None:
+    play = table(phases)
+    for place in (8, 9, 9):
+        if phases == "person":
+            say(play, "bets.open")
+            launch(play, 1)
+            say(play, "bets.close")
+            play.phase("settled", 1)
+        else:
+            until_told(play)
+        told(play, place, 1)
+    results = of(play.events, RoundResult)
+    assert [result.round for result in results] == [1, 2, 3]
+    assert not of(play.events, RoundUnresolved)
+
+
+@tables
+def test_a_round_that_was_closed_and_of_which_no_launch_was_heard_asks(table: Callable[[str], Play]) -> None:
+    play = table("person")
+    first(play)
+    say(play, "bets.open")
+    say(play, "bets.close")
+    assert only(told(play, 9, 1), RoundUnresolved).round == 2
+
+
+@tables
+def test_a_late_number_of_the_same_count_touches_no_result_and_asks(table: Callable[[str], Play]) -> None:
+    play = table("person")
+    first(play)
+    assert told(play, 8, 1, late=True) == []
+    said = told(play, 9, 1, late=True)
+    assert (only(said, RoundUnresolved).round, of(said, RoundResult)) == (2, [])
+
+
+def test_a_cell_that_the_wheel_does_not_have_asks_as_well() -> None:
+    play = boule("person")
+    first(play)
+    say(play, "bets.open")
+    play.take(*SILENCES["lost"])
+    say(play, "bets.close")
+    unresolved = only(play.take(WheelCell(at=1.0, device="wheel", cell=40, spin=1)), RoundUnresolved)
+    assert (unresolved.round, unresolved.why) == (2, "number_unknown")

@@ -1,0 +1,99 @@
+"""A profile in the configuration: found beside it, checked with it, and kept in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from controller.boot import Boot, boot
+from controller.configuration import Mistaken, load
+from devices.drivers import driver
+from tests.devices.profiles.described import FOLDER
+
+ROTA = (FOLDER / "acme-rota.toml").read_text()
+DEVICE = 'driver = "profile"\noptions.file = "rota.toml"\nlink = "tcp://127.0.0.1:4001"\n'
+GOOD = f"""\
+[site]
+id = "casino"
+[[table]]
+id = "ruleta-1"
+game = "roulette-french"
+decree = "ARA02"
+[[table.device]]
+id = "wheel"
+{DEVICE}"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "rota.toml").write_text(ROTA)
+    made = tmp_path / "novamas.toml"
+    made.write_text(GOOD)
+    return made
+
+
+def mistakes(file: Path) -> list[str]:
+    with pytest.raises(Mistaken) as caught:
+        load(file)
+    return [f"{mistake.place}: {mistake.what}" for mistake in caught.value.mistakes]
+
+
+def test_it_is_found_beside_the_configuration_and_its_text_is_kept(file: Path) -> None:
+    options = load(file).table[0].device[0].options
+    assert options == {"file": str(file.parent / "rota.toml"), "text": ROTA}
+
+
+def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
+    [device] = msgspec.json.decode(boot(load(file), None), type=Boot).tables[0].devices
+    (file.parent / "rota.toml").unlink()
+    known = driver(device.driver)
+    codec = known.make("wheel", msgspec.convert(device.options, known.options))
+    assert codec.feed(b"\x0220N17004\x037D", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ('options.file = "rota.toml"\n', "", "line 7: table[0].device[0].options: the key `file` is missing: which profile?"),
+        ('"rota.toml"', '"lost.toml"', "lost.toml: cannot be read: No such file or directory"),
+        ('"rota.toml"', '"/dev/zero"', "/dev/zero: is no profile, which has at most 65536 bytes"),
+        ('"rota.toml"', "3", "line 10: table[0].device[0].options: the key `file` is missing"),
+        ('"rota.toml"', '"rota.toml"\noptions.fil = 3', "line 11: table[0].device[0].options.fil: unknown key; is `file` meant?"),
+        ('"rota.toml"', '"rota.toml"\noptions.text = "x"', "line 11: table[0].device[0].options.text: is put in by Novamás"),
+        (
+            "tcp://127.0.0.1:4001",
+            "usb://0c2e:0b61",
+            "line 11: table[0].device[0].link: the driver acme-rota reads a serial:// device",
+        ),
+    ],
+)
+def test_a_mistake_in_the_configuration_is_told(file: Path, before: str, after: str, told: str) -> None:
+    file.write_text(GOOD.replace(before, after))
+    assert any(told in mistake for mistake in mistakes(file)), mistakes(file)
+
+
+def test_a_mistake_in_the_profile_is_told_at_its_own_line_there(file: Path) -> None:
+    profile = file.parent / "rota.toml"
+    profile.write_text(ROTA.replace('changed = ["phase", "late"]', 'changed = ["fase", "late"]'))
+    line = ROTA[: ROTA.index('changed = ["phase", "late"]')].count("\n") + 1
+    [told] = mistakes(file)
+    assert told.startswith(
+        f"line 10: table[0].device[0].options.file: {profile}:{line}: message[0].say[0].changed: no field 'fase'"
+    )
+
+
+def test_commands_need_a_profile_that_lists_some(file: Path) -> None:
+    file.write_text(GOOD + "commands = true\n")
+    load(file)
+    (file.parent / "rota.toml").write_text(ROTA[: ROTA.index("[command.start]")])
+    assert mistakes(file) == ["line 12: table[0].device[0].commands: the driver acme-rota has no commands to send"]
+
+
+def test_a_profile_of_a_usb_device_needs_such_a_link(file: Path) -> None:
+    usb = ROTA.replace('line = "baud=19200&parity=E"', 'scheme = "usb"\nline = "read=82&write=02"')
+    (file.parent / "rota.toml").write_text(usb)
+    assert mistakes(file) == ["line 11: table[0].device[0].link: the driver acme-rota reads a usb:// device"]
+    file.write_text(GOOD.replace("tcp://127.0.0.1:4001", "usb://0c2e:0b61/17?read=82&write=02"))
+    load(file)

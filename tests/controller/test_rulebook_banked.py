@@ -1,0 +1,148 @@
+"""What the rulebooks hold of trijoker, texas against the house and pai gow: whole, and in the decrees' own words and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from controller.games.games import settings_of
+from controller.games.hands.evaluator import RANKINGS
+from controller.games.pai_gow import settings as pai_gow_settings
+from controller.games.texas_house import settings as texas_house_settings
+from controller.games.trijoker import settings as trijoker_settings
+from controller.rulebook import rulebook
+from controller.rulebook_common_poker import Banked, TexasHouse, Trijoker
+from controller.rulebook_pai_gow import PaiGow
+from tests.controller.games.banked_play import PAIRS
+from tests.controller.seeds import stands_in
+from tests.controller.test_rulebooks import of, quotes
+
+every = pytest.mark.parametrize(("game", "decree"), PAIRS)
+LAWS = {"trijoker": trijoker_settings.LAWS, "texas-house": texas_house_settings.LAWS, "pai-gow": pai_gow_settings.LAWS}
+DOUBTS = {
+    ("trijoker", "BAL05"): {"misdeal"},
+    ("trijoker", "EUS96"): {"misdeal", "face_up"},
+    ("texas-house", "EUS96"): {"misdeal", "second_bet"},
+    ("pai-gow", "BAL09"): {"hands", "compared", "dealt"},
+    ("pai-gow", "EUS96"): {"hands", "compared", "dealt"},
+}
+
+
+def book_of(game: str, decree: str) -> Any:
+    book = getattr(rulebook(decree), game.replace("-", "_"))
+    assert isinstance(book, Banked)
+    return book
+
+
+@every
+def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decree: str) -> None:
+    own = {law for law, decrees in trijoker_settings.OWN_LAWS.items() if game == "trijoker" and decree in decrees}
+    assert set(book_of(game, decree).laws) == {*LAWS[game], *own}
+
+
+@every
+def test_cites_its_own_rules(game: str, decree: str) -> None:
+    book = book_of(game, decree)
+    for law in (*book.laws.values(), *book.void.values()):
+        assert law.rule.startswith(f"{decree}-")
+        assert law.article.startswith(book.article)
+    assert set(book.errors.values()) <= set(book.void)
+
+
+@every
+def test_words_are_the_decrees(game: str, decree: str, shared: Path) -> None:
+    book = book_of(game, decree)
+    [language] = rulebook(decree).languages
+    assert stands_in(shared, decree, book.title[language], case=False)
+    assert set(book.announcements) == {"bets_closed"} | ({"pass"} if game == "texas-house" else set())
+    for announcement in book.announcements.values():
+        [(spoken, phrase)] = announcement.items()
+        assert spoken == language
+        assert stands_in(shared, decree, phrase), phrase
+
+
+@every
+def test_articles_quote_the_decree(game: str, decree: str, shared: Path) -> None:
+    book = book_of(game, decree)
+    for law in (*book.laws.values(), *book.void.values()):
+        assert quotes(law.article)
+        for quote in quotes(law.article):
+            assert stands_in(shared, decree, quote), quote
+
+
+@every
+def test_doubts_are_settings_with_the_same_choices(game: str, decree: str) -> None:
+    types = {field.name: field.type for field in msgspec.structs.fields(settings_of(game))}
+    doubts = book_of(game, decree).doubts
+    assert set(doubts) == DOUBTS[game, decree]
+    for name, doubt in doubts.items():
+        assert doubt.choices == get_args(types[name])
+        assert doubt.default in doubt.choices
+
+
+@every
+def test_every_doubt_is_in_the_document(game: str, decree: str) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    section = document.split("## Trijoker, texas against the house, pai gow")[1].split("\n## ")[0]
+    for name, doubt in book_of(game, decree).doubts.items():
+        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
+        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
+        assert f"{decree} {doubt.lines}" in row
+
+
+# Figures
+
+
+@every
+def test_what_is_paid_are_hands_of_the_ranking(game: str, decree: str) -> None:
+    book = book_of(game, decree)
+    categories = set(RANKINGS[book.ranking].categories)
+    match book:
+        case Trijoker():
+            assert set(book.pays) == categories - {"high_card"}
+        case TexasHouse():
+            assert set(book.ante) == categories
+            assert set(book.bonus) == categories - {"high_card"}
+        case PaiGow():
+            assert book.pays == (1, 1)
+
+
+@pytest.mark.parametrize("decree", ["BAL05", "EUS96"])
+def test_trijoker_is_for_seven_players_each_for_himself(decree: str) -> None:
+    book = book_of("trijoker", decree)
+    assert (book.boxes, book.bets_per_box, len(book.bets)) == (7, 1, 3)
+    assert book.limits == ((10, 20, 25) if decree == "BAL05" else (10, 20, 30))
+    assert book.decks == (3 if decree == "BAL05" else 1)
+    assert book.last_rounds == (None if decree == "BAL05" else 3)
+
+
+@pytest.mark.rule("EUS96-172")
+def test_texas_pays_as_the_decree_lists() -> None:
+    book = book_of("texas-house", "EUS96")
+    assert (book.boxes, book.bets_per_box, book.limits) == (9, 2, (10, 20, 30, 50))
+    ante = {name: high for name, (high, _) in book.ante.items()}
+    assert ante == dict.fromkeys(book.ante, 1) | {
+        "royal_flush": 100,
+        "straight_flush": 20,
+        "four": 10,
+        "full_house": 3,
+        "flush": 2,
+    }
+    low = {"pair", "two_pair", "trips", "straight"}
+    assert {name: pays for name, (pays, _) in book.bonus.items()} == {name: 7 if name in low else 25 for name in book.bonus}
+    assert (book.bonus_pair_from, book.qualifies, book.second) == ("A", "4", (1, 1))
+
+
+@pytest.mark.parametrize("decree", of("BAL09-036", "EUS96-176"))
+def test_pai_gow_has_three_dice_of_20_to_25_millimetres(decree: str) -> None:
+    book = book_of("pai-gow", decree)
+    assert (book.dice, book.die) == (3, (200, 250))
+
+
+@pytest.mark.parametrize("decree", [*of("BAL09-013 BAL09-074"), "EUS96"])
+def test_pai_gow_is_for_six_players_and_keeps_five_in_a_hundred_at_most(decree: str) -> None:
+    book = book_of("pai-gow", decree)
+    assert (book.boxes, book.commission, book.hand, book.low) == (6, 50, 7, 2)

@@ -1,0 +1,129 @@
+"""What the rulebooks hold of stud and of covered poker with discards: whole, and in the decrees' own words and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+from controller.games.circle.draw import DrawTurn
+from controller.games.circle.errors import REMEDIES
+from controller.games.circle.settings import LAWS, CircleSettings
+from controller.games.circle.speaks import SPEAKS
+from controller.games.circle.streets import needed, pack, ranking
+from controller.games.circle.stud import StudTurn
+from controller.games.hands.of import contest
+from controller.rulebook import rulebook
+from controller.rulebook_circle import Circle
+from tests.controller.seeds import stands_in
+from tests.controller.test_rulebooks import quotes
+
+DECREES = ("BAL09", "EUS96")
+PAIRS = tuple((decree, game) for decree in DECREES for game in ("five-card-stud", "seven-card-stud", "circle-draw"))
+OWN = {
+    "seven-card-stud": {"deal_both_exposed", "deal_last_card", "deal_last_of_two", "deal_bared", "deal_skipped"},
+    "circle-draw": {"deck_short", "deal_deck_removed", "deal_false_opening", "opening_unproven"},
+}
+"""The laws of a game's own, in the order of 2009."""
+every = pytest.mark.parametrize(("decree", "game"), PAIRS)
+rule = pytest.mark.rule
+
+
+def book_of(decree: str, game: str) -> Circle:
+    book = getattr(rulebook(decree), game.replace("-", "_"))
+    assert isinstance(book, Circle)
+    return book
+
+
+@every
+def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, game: str) -> None:
+    book = book_of(decree, game)
+    own = OWN.get(game, set()) if decree == "BAL09" else {"deck_short", "deal_deck_removed"} if game == "circle-draw" else set()
+    assert set(book.laws) == {*LAWS, *own}
+    assert set(book.errors.values()) <= {*REMEDIES, *StudTurn.remedies, *DrawTurn.remedies}
+    assert set(book.speaks) <= set(SPEAKS)
+
+
+@every
+def test_cites_its_own_rules(decree: str, game: str) -> None:
+    book = book_of(decree, game)
+    for law in (*book.laws.values(), *book.void.values()):
+        assert law.rule.startswith(f"{decree}-")
+        assert law.article.startswith(book.article)
+
+
+@every
+def test_words_are_the_decrees(decree: str, game: str, shared: Path) -> None:
+    book = book_of(decree, game)
+    [language] = rulebook(decree).languages
+    assert stands_in(shared, decree, book.title[language], case=False)
+    for announcement in book.announcements.values():
+        [(spoken, phrase)] = announcement.items()
+        assert spoken == language
+        assert stands_in(shared, decree, phrase), phrase
+    for law in (*book.laws.values(), *book.void.values()):
+        assert quotes(law.article)
+        for quote in quotes(law.article):
+            assert stands_in(shared, decree, quote), quote
+
+
+@every
+def test_doubts_are_settings_and_in_the_document(decree: str, game: str) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    types = {field.name: field.type for field in msgspec.structs.fields(CircleSettings)}
+    for name, doubt in book_of(decree, game).doubts.items():
+        assert doubt.choices == get_args(types[name])
+        assert doubt.default in doubt.choices
+        rows = [line for line in document.splitlines() if line.startswith(f"| `{name}` |")]
+        assert any(f"{decree} {doubt.lines}" in row for row in rows)
+
+
+@every
+def test_hands_are_ranked_as_the_list_of_contests_says(decree: str, game: str) -> None:
+    book, listed = book_of(decree, game), contest(game, decree)
+    assert {ranking(book, 4), ranking(book, 8)} == set(listed.rankings)
+
+
+# Figures
+
+
+@rule("BAL09-001", "BAL09-002", "BAL09-003", "EUS96-209")
+@pytest.mark.parametrize(
+    ("game", "few", "many"), [("five-card-stud", 32, 32), ("seven-card-stud", 52, 52), ("circle-draw", 32, 52)]
+)
+@pytest.mark.parametrize("decree", DECREES)
+def test_the_pack(decree: str, game: str, few: int, many: int) -> None:
+    book = book_of(decree, game)
+    assert [len(pack(book, players)) for players in (4, 5, 6, 8)] == [few, few, many, many]
+    assert {card[0] for card in pack(book, 5)} == set("AKQJT987" if few == 32 else "AKQJT98765432")
+
+
+@rule("BAL09-012", "BAL09-011", "EUS96-200")
+@every
+def test_how_many_may_play(decree: str, game: str) -> None:
+    book = book_of(decree, game)
+    assert book.fewest == 4
+    assert book.most == (8 if (decree, game) == ("BAL09", "circle-draw") else None)
+
+
+@rule("BAL09-072")
+@every
+def test_three_raises_at_seven_cards(decree: str, game: str) -> None:
+    assert book_of(decree, game).raises == (3 if game == "seven-card-stud" else None)
+
+
+@rule("BAL09-060", "EUS96-212")
+def test_the_draw() -> None:
+    first, second = book_of("BAL09", "circle-draw").draw, book_of("EUS96", "circle-draw").draw
+    assert first is not None
+    assert second is not None
+    assert (first.opening, first.most, first.last_apart, first.short) == (("J", "Q", "K", "A"), 5, None, "penultimate")
+    assert (second.opening, second.most, second.last_apart, second.short) == ((), 4, 4, "empty")
+
+
+@pytest.mark.parametrize(("game", "most"), [("five-card-stud", 6), ("seven-card-stud", 8), ("circle-draw", 10)])
+def test_the_pack_has_cards_for_so_many(game: str, most: int) -> None:
+    book, settings = book_of("BAL09", game), CircleSettings()
+    assert needed(book, settings, most) <= len(pack(book, most)) < needed(book, settings, most + 1)
