@@ -68,6 +68,8 @@ def kind(field: dict[str, Any]) -> str:
     if "enum" in field:
         return "word"
     match field.get("type"):
+        case "array" if "prefixItems" in field:
+            return "pair of " + kind(field["prefixItems"][0])
         case "array":
             return f"list of {kind(field['items'])}"
         case "object" if field.get("additionalProperties"):

@@ -7,11 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from controller.cli.demo_places import FLOOR
 from tests.daemon.mosquitto import until
 from tests.terminal import Terminal
 
@@ -77,6 +80,44 @@ def test_the_session_of_an_earlier_demo_goes_on(tmp_path: Path) -> None:
     assert not [event for event in events if event["type"] == "session.opened"]
     assert "shoe.started" in [event["type"] for event in events if event["table"] == "punto-1"]
     assert events[-1]["round"] > 1
+
+
+def until_each_table_has_a_result(room: Path) -> list[dict[str, Any]]:
+    """The events of a whole floor until each of its tables has a result; then it is told to end."""
+    command = [*DEMO, "--floor", "--speed", "50", "--state-dir", str(room)]
+    events: list[dict[str, Any]] = []
+    results: Counter[str] = Counter()
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as demo:
+        assert demo.stdout is not None
+        while results.keys() != {place.table for place in FLOOR} and results["punto-1"] < 100 and (line := demo.stdout.readline()):
+            events.append(json.loads(line))
+            if events[-1]["type"] == "round.result":
+                results[events[-1]["table"]] += 1
+        demo.terminate()
+        _, errors = demo.communicate(timeout=PATIENCE)
+    assert (demo.returncode, errors) == (0, b"")
+    assert sorted(results) == sorted(place.table for place in FLOOR)
+    return events
+
+
+def test_the_whole_floor_and_the_same_floor_again(tmp_path: Path) -> None:
+    for sessions in (len(FLOOR), 0):
+        events = until_each_table_has_a_result(tmp_path)
+        assert sum(event["type"] == "session.opened" for event in events) == sessions
+        assert not [event for event in events if event["type"] == "alert.raised" and event["what"].startswith("table.")]
+        for place in FLOOR:
+            own = [event["seq"] for event in events if event["table"] == place.table]
+            assert own == list(range(own[0], own[-1] + 1))
+        assert "Traceback" not in (tmp_path / "daemon.log").read_text()
+        assert left_behind(tmp_path) == []
+
+
+def test_a_floor_of_a_decree_with_one_of_the_games(tmp_path: Path) -> None:
+    words = [*DEMO, "--floor", "--decree", "BAL09", "--rounds", "1", "--speed", "50", "--state-dir", str(tmp_path)]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE)
+    assert (done.stderr.decode(), done.returncode) == ("", 0)
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert (last["type"], last["game"], last["decree"]) == ("round.result", "three-card-poker", "BAL09")
 
 
 def test_ctrl_c_on_a_terminal(tmp_path: Path) -> None:

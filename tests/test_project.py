@@ -45,7 +45,7 @@ def test_every_dependency_is_pinned() -> None:
 
 
 def test_every_dependency_is_used() -> None:
-    modules = {"libusb-package": "libusb_package", "pyserial": "serial", "pynacl": "nacl", "pyusb": "usb"}
+    modules = {"libusb-package": "libusb_package", "paho-mqtt": "paho", "pyserial": "serial", "pynacl": "nacl", "pyusb": "usb"}
     imported: set[str] = set()
     for path in tracked():
         if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES:

@@ -20,7 +20,7 @@ def test_rules_are_counted_by_decree_and_subject(capsys: pytest.CaptureFixture[s
     assert main(["rules"]) == 0
     counts = lines(capsys)
     assert sum(int(str(count["total"])) for count in counts) == 750
-    assert {"decree": "GAL07", "subject": "boule", "not_yet": 8, "total": 8}.items() <= counts[-9].items()
+    assert {"decree": "GAL07", "subject": "boule", "enforced": 5, "published": 3, "total": 8}.items() <= counts[-9].items()
 
 
 def test_rules_of_a_decree_are_listed_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,7 +28,7 @@ def test_rules_of_a_decree_are_listed_one_by_one(capsys: pytest.CaptureFixture[s
     listed = {line["id"]: line for line in lines(capsys)}
     assert len(listed) == 150
     assert listed["ARA02-006"]["where"] == "irregularity rotor_not_reversed"
-    assert listed["ARA02-150"] == {"id": "ARA02-150", "game": "fortune-wheel", "disposition": "not_yet"}
+    assert listed["ARA02-150"]["disposition"] == "enforced"
 
 
 def test_games_say_which_can_be_played(capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,13 +62,20 @@ def test_a_table_on_a_terminal(words: list[str], capsys: pytest.CaptureFixture[s
         (["rules", "--decree", "XXX"], "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07"),
         (["games", "--decree", "XXX"], "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07"),
         (["games", "boule"], "which decree? Say --decree D"),
-        (["games", "boule", "--decree", "ARA02"], "boule under ARA02 cannot be played yet"),
         (["games", "omaha", "--decree", "ARA02"], "ARA02 has no game 'omaha'; it has: roulette-french"),
     ],
 )
 def test_a_wrong_call_says_what_is_wrong(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 1
     assert says in capsys.readouterr().err
+
+
+def test_a_game_that_cannot_be_played_yet_has_no_rules_to_show(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("controller.cli.games.playable", lambda pair: pair.game != "boule")
+    assert main(["games", "boule", "--decree", "ARA02"]) == 1
+    assert "boule under ARA02 cannot be played yet" in capsys.readouterr().err
 
 
 def test_a_table_of_data_with_other_columns_is_refused() -> None:

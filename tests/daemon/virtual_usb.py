@@ -9,6 +9,7 @@ import json
 import socket
 import sys
 import threading
+from pathlib import Path
 
 from controller.cli import main
 from devices.links import usb
@@ -37,4 +38,5 @@ def obey(path: str) -> None:
 if __name__ == "__main__":
     threading.Thread(target=obey, args=(sys.argv.pop(1),), daemon=True).start()
     usb.library = lambda: BUS
+    usb.SYSTEM = Path("/nowhere")  # else a device of this machine would be taken for one of the bus
     sys.exit(main())

@@ -72,6 +72,20 @@ def test_a_corrected_winner_takes_the_place_of_the_first() -> None:
     assert view.notes[-1].what == "banker corrected to player by M. Lasa"
 
 
+def test_corrected_hands_lie_as_they_are_right_while_their_round_is_the_last() -> None:
+    view, narrator = dealt()
+    number = view.cards.round
+    right = [{"who": "box:1", "cards": ["Ah", "Ad"], "kind": "pair", "outcome": "win"}]
+    fields = {"hands": right, "winner": None, "marks": ["dealer_qualifies"], "by": "M. Lasa"}
+    view.event(narrator.event("result.corrected", round=number, **fields))
+    assert (view.cards.hands["box:1"], view.cards.made["box:1"].outcome) == (["Ah", "Ad"], "win")
+    assert view.cards.beads[-1].corrected
+    assert view.notes[-1].what == f"round {number} corrected by M. Lasa"
+    view.event(narrator.event("round.opened", round=number + 1))
+    view.event(narrator.event("result.corrected", round=number, **fields))
+    assert view.cards.hands == {}
+
+
 def test_an_unresolved_round_that_is_confirmed() -> None:
     view, narrator = dealt()
     view.event(narrator.event("round.unresolved", round=5, why="silence", candidate=None))

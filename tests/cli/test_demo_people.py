@@ -1,0 +1,364 @@
+"""The demo's people at real games, without a wire: what they see is what they answer, and the game follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.cli.demo_head import PEOPLE
+from controller.cli.demo_people import Person, Said, Seen, dice, shoe, wheel
+from controller.cli.demo_places import FLOOR, PAIR, Place, places
+from controller.cli.demo_poker import croupier
+from controller.commands import AnyCommand
+from controller.games.games import make_game
+from devices.readings import (
+    AnyReading,
+    DiceFault,
+    DiceRead,
+    DiceState,
+    LinkLost,
+    LinkUp,
+    ShufflerPacket,
+    ShufflerState,
+    ShufflerStateName,
+    ShufflerVerdict,
+    WheelFault,
+    WheelPhase,
+)
+
+BY_HAND = {"dealt": "singly", "boxes": 2}
+PACKETS = {"dealt": "packets", "boxes": 2}
+RIGHT = ShufflerVerdict(at=0.0, decks=1, count=52, set_right=True)
+
+
+class AtTable:
+    """A game and the person who sits there. ``events``: as they are told, in order."""
+
+    def __init__(self, game: str, decree: str, person: Person, settings: Mapping[str, Any], *, slips: int = 0) -> None:
+        self.person = person
+        self.slips = slips
+        self.events: list[dict[str, Any]] = []
+        self._heard: dict[str, dict[str, Any]] = {}
+        self._game = make_game(game, decree, settings)
+        self._state = self._game.begin()
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self._game.show(self._state)))
+        return shown
+
+    def word(self) -> Said | None:
+        return self.person(Seen(shown=self.shown, heard=self._heard, seed="1", slips=self.slips))
+
+    def hear(self, *given: AnyReading | AnyCommand) -> AtTable:
+        """Devices speak, or the person does; nobody answers yet."""
+        for each in given:
+            self._state, events = self._game.step(self._state, each)
+            for event in events:
+                body = msgspec.to_builtins(event) | {"seq": len(self.events) + 1}
+                self.events.append(body)
+                self._heard[body["type"]] = body
+        return self
+
+    def answer(self) -> list[str]:
+        """The person says what he has to say; every word is followed. Gives the names."""
+        said = []
+        while (word := self.word()) is not None:
+            name, more = word
+            body = {"type": name, "at": 0.0, "by": "demo", "role": "table_head", **more}
+            self.hear(msgspec.convert(body, AnyCommand))
+            said.append(name)
+            assert len(said) < 100, said
+        return said
+
+    def leaves(self) -> AtTable:
+        """Another demo begins: nobody has heard anything of this one."""
+        self._heard = {}
+        return self
+
+    def types(self) -> list[str]:
+        return [event["type"] for event in self.events]
+
+    def last(self, kind: str) -> dict[str, Any]:
+        return next(event for event in reversed(self.events) if event["type"] == kind)
+
+
+def packets(size: int, boxes: int = 2) -> list[ShufflerPacket]:
+    return [ShufflerPacket(at=0.0, size=size, to=to) for to in (*(f"box:{box}" for box in range(1, boxes + 1)), "dealer")]
+
+
+# Where they sit
+
+
+def test_a_floor_has_what_its_decree_has() -> None:
+    def games(decree: str, *, floor: bool = True) -> list[str]:
+        return [place.game for place in places(decree, floor=floor)]
+
+    assert games("EUS96") == [place.game for place in FLOOR]
+    assert games("ARA02") == games("BAL05") == games("EUS96")[:-1]
+    assert games("GAL07") == games("EUS96")[:-2]
+    assert games("BAL09") == ["three-card-poker"]
+    assert games("ARA02", floor=False) == [place.game for place in PAIR]
+    assert games("BAL09", floor=False) == games("ROMA1") == ["roulette-french"]
+
+
+def test_devices_and_tables_have_names_of_their_own_and_people() -> None:
+    assert len({place.device for place in FLOOR}) == len({place.table for place in FLOOR}) == len(FLOOR)
+    assert {place.game for place in FLOOR} == set(PEOPLE)
+
+
+def test_what_a_decree_changes() -> None:
+    def at(decree: str, game: str, **asked: Any) -> Place:
+        return next(place for place in places(decree, floor=True, **asked) if place.game == game)
+
+    assert at("ARA02", "boule").role == "inspector"
+    assert at("EUS96", "boule").role == "table_head"
+    assert "--no-packets" in at("ARA02", "poker-no-draw").simulator
+    assert "--no-packets" not in at("EUS96", "poker-no-draw").simulator
+    assert at("EUS96", "craps").faults
+    assert at("EUS96", "craps", faults=False).faults == ()
+    assert "late_after = 50.0" in at("EUS96", "craps", speed=50.0).more
+
+
+# Wheels
+
+
+def test_a_ball_between_two_holes_is_null() -> None:
+    table = AtTable("boule", "EUS96", wheel, {"phases": "device"})
+    assert table.answer() == ["session.open"]
+    phases = [WheelPhase(at=0.0, phase=phase, spin=1) for phase in ("launched", "settling")]
+    table.hear(WheelPhase(at=0.0, phase="idle"), *phases)
+    assert table.answer() == []
+    table.hear(WheelFault(at=0.0, fault="between", active=True))
+    assert table.answer() == ["round.void"]
+    assert (table.last("round.void")["round"], table.last("round.void")["reason"]) == (1, "inspector")
+
+
+def test_a_null_spin_has_its_own_reason_at_roulette() -> None:
+    seen = {"phase": "decision", "asks": ["round.void"], "round": 4, "unresolved": []}
+    for what, reason in (("rotor_not_reversed", "rotor_not_reversed"), ("number_invalid", "inspector")):
+        assert wheel(Seen(shown=seen, heard={"irregularity": {"what": what}})) == ("round.void", {"reason": reason, "round": 4})
+
+
+def test_a_round_that_a_silence_hid_is_null() -> None:
+    table = AtTable("fortune-wheel", "EUS96", wheel, {"phases": "device"})
+    table.answer()
+    phases = [WheelPhase(at=0.0, phase=phase, spin=1) for phase in ("launched", "settling")]
+    table.hear(WheelPhase(at=0.0, phase="idle"), *phases, LinkLost(at=0.0, reason="gone"), LinkUp(at=0.0))
+    table.hear(WheelPhase(at=0.0, phase="launched", spin=2))
+    assert table.last("round.unresolved")["round"] == 1
+    assert table.answer() == ["round.void"]
+    assert table.shown["unresolved"] == []
+
+
+# A shoe
+
+
+def test_a_shoe_for_each_demo() -> None:
+    table = AtTable("punto-banca", "EUS96", shoe, {"rounds": "shoe", "turn": "when_complete"})
+    assert table.answer() == ["session.open", "shoe.start"]
+    assert table.shown["shoe"]["number"] == "1"
+    assert table.leaves().answer() == ["shoe.start"]
+    assert table.shown["shoe"]["number"] == "2"
+
+
+def test_what_becomes_of_cards_that_stop_the_table() -> None:
+    def said(hands: dict[str, Any], asks: list[str], what: str) -> Said | None:
+        shown = {"phase": "decision", "asks": asks, "round": 7, "hands": hands, "unresolved": [], "shoe": {"number": "3"}}
+        return shoe(Seen(shown=shown, heard={"shoe.started": {"seq": 1}, "irregularity": {"seq": 2, "what": what}}))
+
+    assert said({}, ["card.decide"], "card_unsure") == ("card.decide", {"action": "next_round"})
+    assert said({}, ["card.decide"], "card_unread") == ("card.decide", {"action": "remove"})
+    assert said({"player": [None]}, ["card.decide", "round.void"], "card_unread") == (
+        "round.void",
+        {"reason": "misdeal", "round": 7},
+    )
+    assert said({}, ["shoe.start", "card.decide"], "shoe_reset") == ("shoe.start", {"shoe": "4"})
+
+
+# Dice
+
+OPENING = ["session.open", "dice.set", "dice.choose", "boxes.set", "shooter.set", "bet.place", "bet.place"]
+
+
+def thrown(table: AtTable, throw: int, *values: int) -> AtTable:
+    states = [DiceState(at=0.0, state=state, throw=throw) for state in ("moving", "settled")]
+    return table.hear(*states, DiceRead(at=0.0, values=values, throw=throw), DiceState(at=0.0, state="idle", throw=throw))
+
+
+def craps() -> AtTable:
+    return AtTable("craps", "EUS96", dice, {"rounds": "dice"})
+
+
+def test_dice_seats_a_shooter_and_his_bet() -> None:
+    table = craps()
+    assert table.answer() == OPENING
+    assert table.leaves().answer() == []
+    assert thrown(table, 1, 5, 3).answer() == []
+    thrown(table, 2, 4, 3)
+    assert table.answer() == ["bet.place", "bet.place"]
+    assert [event["seat"] for event in table.events if event["type"] == "shooter.changed"] == [1, 2]
+    assert (table.types().count("round.result"), table.types().count("irregularity")) == (2, 0)
+
+
+def test_a_cocked_die_is_null() -> None:
+    table = craps()
+    table.answer()
+    table.hear(DiceState(at=0.0, state="moving", throw=1), DiceFault(at=0.0, fault="cocked", active=True))
+    assert table.answer() == ["round.void"]
+    assert table.last("round.void")["reason"] == "die_on_chips"
+
+
+def test_a_die_that_fell_to_the_floor_in_a_series() -> None:
+    table = craps()
+    table.answer()
+    thrown(table, 1, 5, 3)
+    table.hear(DiceState(at=0.0, state="moving", throw=2), DiceFault(at=0.0, fault="missing", active=True))
+    assert table.answer() == ["die.report", "round.void", "dice.choose"]
+    assert table.last("round.void")["reason"] == "die_off_table"
+    thrown(table, 3, 4, 3)
+    assert table.answer()[:2] == ["dice.set", "dice.choose"]
+    assert set(table.shown["dice"]["playing"]) <= set(table.last("dice.registered")["serials"])
+    thrown(table, 4, 6, 5)
+    assert table.types()[-1] == "round.opened"
+    assert table.types().count("round.result") == 3
+
+
+# Poker
+
+
+@pytest.mark.parametrize(("game", "decree", "size"), [("poker-no-draw", "EUS96", 5), ("three-card-poker", "EUS96", 3)])
+def test_rounds_of_packets(game: str, decree: str, size: int) -> None:
+    table = AtTable(game, decree, croupier, PACKETS)
+    assert table.answer()[:3] == ["session.open", "bets.open", "boxes.set"]
+    for number in range(1, 21):
+        table.hear(RIGHT)
+        assert table.answer() == ["bets.close"]
+        table.hear(*packets(size))
+        assert "hand.act" in table.answer()
+        assert (table.types().count("round.result"), table.shown["round"]) == (number, number + 1)
+    assert "irregularity" not in table.types()
+    decided = {event["decision"] for event in table.events if event["type"] == "hand.decided"}
+    assert decided == {"go", "pass"}
+
+
+@pytest.mark.parametrize(("game", "decree"), [("poker-no-draw", "ARA02"), ("three-card-poker", "BAL09")])
+def test_rounds_dealt_by_hand(game: str, decree: str) -> None:
+    table = AtTable(game, decree, croupier, BY_HAND)
+    table.answer()
+    for number in range(1, 4):
+        table.hear(RIGHT)
+        assert "cards.deal" in table.answer()
+        assert table.types().count("round.result") == number
+    assert "irregularity" not in table.types()
+
+
+def test_a_card_that_is_misread_is_said_again() -> None:
+    table = AtTable("poker-no-draw", "EUS96", croupier, PACKETS, slips=1)
+    table.answer()
+    while "irregularity" not in table.types():
+        table.hear(RIGHT)
+        table.answer()
+        table.hear(*packets(5))
+        table.answer()
+    assert table.last("irregularity")["what"] == "card_duplicate"
+    assert table.types()[-1] == "bet.placed"
+    assert table.types().count("round.result") == table.shown["round"] - 1
+
+
+def test_a_jam_holds_up_the_deal_until_the_shuffler_is_ready() -> None:
+    table = AtTable("three-card-poker", "EUS96", croupier, PACKETS)
+    table.answer()
+    table.hear(RIGHT)
+    table.answer()
+    first, *others = packets(3)
+    table.hear(first, ShufflerState(at=0.0, state="jam", detail="feed"))
+    assert table.answer() == []
+    table.hear(ShufflerState(at=0.0, state="dealing"), *others)
+    assert table.answer()[0] == "card.decide"
+    assert table.types().count("round.result") == 1
+
+
+def test_a_wrong_deck_is_waited_out() -> None:
+    table = AtTable("poker-no-draw", "EUS96", croupier, PACKETS)
+    table.answer()
+    table.hear(msgspec.structs.replace(RIGHT, count=51, set_right=False), ShufflerState(at=0.0, state="count_wrong"))
+    assert table.answer() == []
+    table.hear(ShufflerState(at=0.0, state="shuffling"), RIGHT)
+    assert table.answer() == ["bets.close"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ([ShufflerPacket(at=0.0, size=4)], "wrong_count"),
+        ([ShufflerPacket(at=0.0, size=3, to="dealer")], "wrong_order"),
+        ([LinkLost(at=0.0, reason="gone")], "misdeal"),
+        ([*packets(3), ShufflerPacket(at=0.0, size=3)], "wrong_count"),
+    ],
+)
+def test_a_deal_that_went_wrong_is_null(wrong: list[AnyReading], reason: str) -> None:
+    table = AtTable("three-card-poker", "EUS96", croupier, PACKETS)
+    table.answer()
+    table.hear(RIGHT)
+    table.answer()
+    table.hear(*wrong)
+    assert table.answer()[:2] == ["round.void", "bets.open"]
+    assert table.last("round.void")["reason"] == reason
+
+
+def test_packets_that_come_before_bets_are_closed() -> None:
+    table = AtTable("three-card-poker", "EUS96", croupier, PACKETS)
+    table.answer()
+    table.hear(*packets(3))
+    assert table.answer()[:2] == ["round.void", "bets.open"]  # of a deal that nobody saw begin
+    table.hear(RIGHT, packets(3)[0])
+    assert table.answer() == ["bets.close"]
+    table.hear(*packets(3)[1:])
+    table.answer()
+    assert table.types().count("round.result") == 1
+
+
+def test_the_round_of_an_earlier_demo_is_null() -> None:
+    table = AtTable("poker-no-draw", "EUS96", croupier, PACKETS)
+    table.answer()
+    table.hear(RIGHT)
+    table.answer()
+    table.hear(*packets(5)[:2])
+    assert table.leaves().answer()[:2] == ["round.void", "bets.open"]
+
+
+def noise(size: int) -> list[AnyReading]:
+    """What a shuffler may say at any time."""
+    states: tuple[ShufflerStateName, ...] = ("shuffling", "dealing", "jam", "count_wrong")
+    wrong: list[AnyReading] = [
+        msgspec.structs.replace(RIGHT, count=51),
+        ShufflerPacket(at=0.0, size=size + 1),
+        LinkLost(at=0.0, reason="gone"),
+    ]
+    return [RIGHT, RIGHT, *packets(size) * 3, *wrong, LinkUp(at=0.0), *(ShufflerState(at=0.0, state=state) for state in states)]
+
+
+@pytest.mark.parametrize(("game", "size"), [("poker-no-draw", 5), ("three-card-poker", 3)])
+def test_whatever_a_shuffler_says_the_croupier_knows_what_to_say(game: str, size: int) -> None:
+    for seed in range(40):
+        random = Random(seed)
+        table = AtTable(game, "EUS96", croupier, PACKETS, slips=2)
+        for _ in range(60):
+            table.hear(*random.choices(noise(size), k=random.randint(1, 4)))
+            table.answer()
+        table.hear(LinkUp(at=0.0), ShufflerState(at=0.0, state="shuffling"), RIGHT)
+        for _ in range(4):
+            table.answer()
+            table.hear(RIGHT)
+        results = table.types().count("round.result")
+        for _ in range(2):
+            table.hear(RIGHT)
+            table.answer()
+            table.hear(*packets(size))
+            table.answer()
+        assert table.types().count("round.result") > results

@@ -1,0 +1,85 @@
+"""``novamas profile``, and the other commands that take one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from controller.cli import main
+from tests.devices.profiles.described import FOLDER
+
+RECORDINGS = FOLDER.parent / "recordings"
+ROTA = str(FOLDER / "acme-rota.toml")
+SPINS = RECORDINGS / "acme-rota-spins.txt"
+GOLDEN = SPINS.with_suffix(".readings.jsonl").read_text()
+
+
+def test_a_recording_is_understood(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["profile", "test", ROTA, str(SPINS)]) == 0
+    told = capsys.readouterr()
+    assert told.out == GOLDEN
+    assert told.err == "300 bytes: 25 frames, 3 damaged, 2 unknown, 7 late; 24 readings\n"
+
+
+def test_decode_takes_a_profile_in_the_place_of_a_driver(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["decode", f"profile:{ROTA}", str(SPINS)]) == 0
+    assert capsys.readouterr().out == GOLDEN
+
+
+def test_replay_takes_one_too(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--driver", f"profile:{ROTA}", "--game", "roulette-french", "--decree", "ARA02"]
+    assert main(["replay", str(SPINS), *words]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["candidate"] for event in events if event["type"] == "round.unresolved"] == [17, 0]  # a fault, and a silence
+
+
+def test_what_is_not_understood_at_all_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    wheel = RECORDINGS / "cammegh-ss2-double-zero.txt"
+    assert main(["profile", "test", ROTA, str(wheel)]) == 1
+    assert f"novamas: {ROTA}: not one frame was understood of {wheel}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("action", ["check", "test"])
+def test_a_mistaken_profile_is_told_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str) -> None:
+    file = tmp_path / "rota.toml"
+    text = (
+        Path(ROTA)
+        .read_text()
+        .replace('pocket = { at = 3, width = 2, encoding = "decimal", min = 0, max = 36 }', "pocket = { at = 7, width = 2 }")
+    )
+    file.write_text(text)
+    assert main(["profile", action, str(file), *([str(SPINS)] if action == "test" else [])]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    line = text[: text.index("pocket =")].count("\n") + 1
+    assert f"{file}:{line}: message[1].fields.pocket.at: ends behind the message, which has 8 bytes\n" in told.err
+
+
+def test_a_sound_profile_is_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["profile", "check", ROTA]) == 0
+    assert capsys.readouterr().out == "ok: acme-rota, Acme Rota: wheel; baud=19200&parity=E; commands: start, speed\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["profile", "check", "lost.toml"], "lost.toml: cannot be read: No such file"),
+        (["profile", "test", ROTA], "profile test needs a recording"),
+        (["profile", "test", ROTA, "lost.rec"], "lost.rec: No such file"),
+        (["decode", "profile", str(SPINS)], "profile needs a file: profile:FILE"),
+        (["decode", "cammegh-ss2:x", str(SPINS)], "no driver 'cammegh-ss2:x'"),
+        (["decode", "profile:lost.toml", str(SPINS)], "lost.toml: cannot be read"),
+    ],
+)
+def test_a_wrong_call_is_told(capsys: pytest.CaptureFixture[str], words: list[str], told: str) -> None:
+    assert main(words) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_line_settings_that_no_port_has_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "rota.toml"
+    file.write_text(Path(ROTA).read_text().replace("parity=E", "parity=X"))
+    assert main(["profile", "check", str(file)]) == 1
+    assert f"{file}: line: parity=X" in capsys.readouterr().err

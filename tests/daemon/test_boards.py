@@ -1,0 +1,239 @@
+"""``novamas run`` with simulated sensor boards on pseudo-terminals: rounds from the wire to a subscriber."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tty
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nacl.public import PrivateKey
+
+from controller.audit import audit
+from controller.confidential import open_sealed
+from devices.board.report import write_report
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import command
+from tests.daemon.process import Daemon, configuration
+from tests.daemon.test_shoes import has_open, until_said
+
+TABLE = "novamas-sim/v1/palma/b1"
+SPEED = 20
+KEY = PrivateKey.generate()
+"""Of surveillance, for whom cards are sealed that lie face down."""
+
+
+class Simulated:
+    """A board as a program, its power still off."""
+
+    def __init__(self, link: Path, kind: str, protocol: str, *words: str) -> None:
+        program = [sys.executable, "-m", "simulators", kind, "--protocol", protocol, "--link", str(link), "--wait"]
+        pace = ["--speed", str(SPEED), "--games-per-hour", "240"]
+        self._program = subprocess.Popen([*program, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._program.stdout is not None
+        assert json.loads(self._program.stdout.readline())["port"] == str(link)
+
+    def say(self, line: str) -> None:
+        assert self._program.stdin is not None
+        self._program.stdin.write(f"{line}\n".encode())
+        self._program.stdin.flush()
+
+    def close(self) -> None:
+        self._program.kill()
+        self._program.communicate()
+
+
+class Written:
+    """A board on a pseudo-terminal, by hand."""
+
+    def __init__(self, link: Path, kind: str) -> None:
+        self._master, slave = os.openpty()
+        tty.setraw(slave)
+        link.symlink_to(os.ttyname(slave))
+        os.close(slave)
+        self._kind = kind
+        self._number, self._ms = 0, 0
+
+    def say(self, word: str, *fields: object) -> None:
+        """A report, a second after the one before by the board's clock."""
+        os.write(self._master, write_report(self._number, self._ms, self._kind, word, *fields))
+        self._number, self._ms = self._number + 1, self._ms + 1000
+
+    def jam(self, heard: Subscriber) -> dict[str, Any]:
+        """Say that a card is stuck until the table has heard it: a state is not taken in the first second after connecting."""
+
+        def said() -> list[dict[str, Any]]:
+            self.say("state", "jam", 0, "feed")
+            return [event for event in heard.events("alert.raised") if event["what"] == "shuffler_jam"]
+
+        found: list[dict[str, Any]] = until("the jam", said)
+        return found[0]
+
+    def close(self) -> None:
+        os.close(self._master)
+
+
+class Floor:
+    """A table with its boards, by their driver; the daemon, and who hears it."""
+
+    def __init__(self, heard: Subscriber, boards: dict[str, Simulated], written: dict[str, Written], run: Daemon) -> None:
+        self.heard, self.boards, self.written, self.run = heard, boards, written, run
+
+    def say(self, name: str, **fields: Any) -> None:
+        reply = command(self.heard, name, TABLE, **fields)
+        assert reply["ok"], reply
+
+    def start(self, driver: str) -> None:
+        self.boards[driver].say("start")
+
+    def prove(self) -> None:
+        """End the daemon, and derive all that it read and said from the bytes once more."""
+        assert self.run.stop() == 0
+        proved = audit(self.run.folder / "journal.sqlite3", lambda body: bytes(open_sealed(body, KEY).body))
+        assert proved.differences == []
+        assert proved.proved_readings == proved.readings > 0
+        assert proved.proved_events == proved.events > 0
+
+
+Play = Callable[..., Floor]
+
+
+@pytest.fixture
+def play(
+    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+) -> Play:
+    """``play(game, decree, settings, board...)``: a table whose session is open. A board is ``(kind, protocol, word...)``, without
+    words one that is written by hand.
+    """
+
+    def begin(game: str, decree: str, settings: str, *boards: tuple[str, ...]) -> Floor:
+        made: dict[str, Simulated] = {}
+        written: dict[str, Written] = {}
+        table = f'\n[surveillance]\npublic_key = "{bytes(KEY.public_key).hex()}"\n'
+        table += f'\n[[table]]\nid = "b1"\ngame = "{game}"\ndecree = "{decree}"\nsimulated = true\nspeed = {SPEED}\n'
+        table += f"settings = {settings}\n"
+        for kind, protocol, *words in boards:
+            link = tmp_path / protocol
+            if words:
+                made[protocol] = Simulated(link, kind, protocol, *words)
+                ending.callback(made[protocol].close)
+            else:
+                written[protocol] = Written(link, kind)
+                ending.callback(written[protocol].close)
+            # this machine may keep bytes for longer than a hurried board needs
+            table += f'\n[[table.device]]\nid = "{kind}"\ndriver = "{protocol}"\nlink = "serial://{link}?baud=115200"\n'
+            table += "stale_after = 1000.0\noptions = { late_after = 1000.0 }\n"
+        heard = subscribe(mosquitto.port)
+        run = daemon(configuration(mosquitto.port, table))
+        run.start()
+        until("the table", lambda: heard.latest("/status"), run.log)
+        for protocol in (*made, *written):
+            until("the port is open", partial(has_open, run, tmp_path / protocol), run.log)
+        floor = Floor(heard, made, written, run)
+        floor.say("session.open", minimum=500, currency="EUR")
+        return floor
+
+    return begin
+
+
+def wrong(heard: Subscriber, rounds: int) -> list[tuple[int, str]]:
+    return [(event["round"], event["what"]) for event in heard.events("irregularity") if event["round"] <= rounds]
+
+
+def test_boule(play: Play) -> None:
+    floor = play("boule", "BAL05", '{ phases = "device" }', ("wheel", "boule-board", "--numbers", "7,7,12,18"))
+    floor.start("boule-board")
+    results = until_said(floor.heard, "round.result", 4)
+    assert [(result["number"], result["spin"]) for result in results] == [(7, 1), (7, 2), (3, 3), (9, 4)]
+    assert [event["round"] for event in floor.heard.events("bets.closed")[:4]] == [1, 2, 3, 4]
+    assert wrong(floor.heard, 4) == []
+    floor.prove()
+
+
+def test_a_ball_between_two_holes_waits_for_a_person(play: Play) -> None:
+    faults = "--fault", "0:between_holes"
+    floor = play("boule", "BAL05", '{ phases = "device" }', ("wheel", "boule-board", "--numbers", "7,3", *faults))
+    floor.start("boule-board")
+    (asked,) = until_said(floor.heard, "irregularity", 1)
+    assert (asked["what"], asked["round"]) == ("between", 1)
+    assert "round.void" in asked["asks"]
+    assert [result["round"] for result in floor.heard.events("round.result")] in ([], [2])
+
+
+def test_fortune_wheel(play: Play) -> None:
+    floor = play("fortune-wheel", "BAL05", '{ phases = "device" }', ("wheel", "fortune-board", "--numbers", "54,54,1"))
+    floor.start("fortune-board")
+    results = until_said(floor.heard, "round.result", 3)
+    assert [(result["cell"], result["spin"]) for result in results] == [(54, 1), (54, 2), (1, 3)]
+    assert wrong(floor.heard, 3) == []
+    floor.prove()
+
+
+def test_craps(play: Play) -> None:
+    settings = '{ rounds = "dice", shooter = "unwatched", serials = "unwatched" }'
+    floor = play("craps", "BAL05", settings, ("dice", "dice-board", "--throws", "34,22,22,61"))
+    floor.start("dice-board")
+    results = until_said(floor.heard, "round.result", 4)
+    assert [result["dice"] for result in results] == [[3, 4], [2, 2], [2, 2], [6, 1]]
+    assert wrong(floor.heard, 4) == []
+    floor.prove()
+
+
+def test_dice_that_were_not_thrown_wait_for_a_person(play: Play) -> None:
+    settings = '{ rounds = "dice", shooter = "unwatched", serials = "unwatched" }'
+    floor = play("craps", "BAL05", settings, ("dice", "dice-board", "--throws", "34,22", "--fault", "0:cocked"))
+    floor.start("dice-board")
+    (asked,) = until_said(floor.heard, "irregularity", 1)
+    assert (asked["what"], asked["round"]) == ("die_cocked", 1)
+
+
+def test_coins_and_packets(play: Play) -> None:
+    """The slots play by themselves; the shuffler deals when the table is ready, so a hand writes what it says."""
+    slots = "slot", "slot-board", "--boxes", "3", "--coin", "250", "--fault", "4:blocked=100000"
+    floor = play("poker-no-draw", "EUS96", '{ dealt = "packets" }', slots, ("shuffler", "shuffler-board"))
+    shuffler, heard = floor.written["shuffler-board"], floor.heard
+    shuffler.say("boot", 1, "by hand")
+    raised = shuffler.jam(heard)
+    assert raised["device"] == "shuffler"
+    assert "feed" not in str(raised), "a shuffler knows its cards: its own words are not told"
+    shuffler.say("state", "shuffling", 0)
+    until_said(heard, "alert.cleared", 1)
+    floor.say("bets.open")
+    floor.say("boxes.set", boxes=[1, 2, 3])
+    floor.start("slot-board")
+    until_said(heard, "bet.placed", 1)
+    until("the slots are heard", lambda: any(event["device"] == "slot" for event in heard.events("device.state")))
+    shuffler.say("verdict", 1, 52, 1, 1, "-", "-")
+    until_said(heard, "deck.checked", 1)
+    floor.say("bets.close")
+    for index, to in enumerate(("box:1", "box:2", "box:3", "dealer"), 1):
+        shuffler.say("packet", index, 5, to)
+    dealt = until_said(heard, "card.dealt", 20)
+    assert [event["to"] for event in dealt] == [to for to in ("box:1", "box:2", "box:3", "dealer") for _ in range(5)]
+    assert {event["card"] for event in dealt} == {None}
+    assert {(event["bet"], event["amount"]) for event in heard.events("bet.placed")} == {("jackpot", 250)}
+    floor.prove()
+
+
+def test_a_shuffler_that_tells_cards_in_order_is_not_listened_to(play: Play) -> None:
+    floor = play("poker-no-draw", "EUS96", '{ dealt = "packets" }', ("shuffler", "shuffler-board"))
+    shuffler = floor.written["shuffler-board"]
+    shuffler.say("order", "7h", "Ks", "2c")
+    shuffler.say("packet", 1, 5, "7h+Ks+2c")
+    shuffler.jam(floor.heard)
+    everything = str([told(heard.topic, heard.payload) for heard in floor.heard.heard]) + floor.run.log()
+    assert "shuffler_jam" in everything
+    assert not re.search(r"7h.{1,3}Ks", everything)
+
+
+def told(topic: str, payload: bytes) -> bytes:
+    """What stands in a message, opened where it is sealed: what it looks like sealed is chance, and names any card some day."""
+    return bytes(open_sealed(payload, KEY).body) if topic.endswith("/sealed") else payload

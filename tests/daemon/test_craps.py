@@ -1,0 +1,117 @@
+"""``novamas run`` with simulated dice on a pseudo-terminal: a series from the wire to a subscriber."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from controller.audit import audit
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import command
+from tests.daemon.process import Daemon, configuration
+from tests.daemon.test_shoes import has_open, until_said
+
+TABLE = "novamas-sim/v1/palma/d1"
+SPEED = 20
+SERIALS = ["A4101", "A4102", "A4103", "A4104", "A4105", "A4106"]
+
+Play = Callable[..., tuple[Subscriber, Daemon]]
+
+
+@pytest.fixture
+def play(
+    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+) -> Play:
+    """``play(*words)``: a table where the moving dice close the bets; gives who hears it, and the daemon."""
+
+    def begin(*words: str) -> tuple[Subscriber, Daemon]:
+        link = tmp_path / "dice"
+        program = [sys.executable, "-m", "simulators", "dice", "--protocol", "dice-board", "--link", str(link), "--wait"]
+        pace = ["--speed", str(SPEED), "--games-per-hour", "240"]
+        dice = subprocess.Popen([*program, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        ending.callback(dice.communicate)
+        ending.callback(dice.kill)
+        assert dice.stdout is not None
+        assert dice.stdin is not None
+        assert json.loads(dice.stdout.readline())["port"] == str(link)
+        heard = subscribe(mosquitto.port)
+        made = daemon(
+            configuration(
+                mosquitto.port,
+                f"""
+[[table]]
+id = "d1"
+game = "craps"
+decree = "GAL07"
+simulated = true
+speed = {SPEED}
+settings = {{ rounds = "dice", shooter = "unwatched" }}
+
+[[table.device]]
+id = "dice"
+driver = "dice-board"
+link = "serial://{link}?baud=115200"
+""",
+            )
+        )
+        made.start()
+        until("the table", lambda: heard.latest("/status"), made.log)
+        until("the port is open", lambda: has_open(made, link), made.log)
+        assert command(heard, "session.open", TABLE)["ok"]
+        assert command(heard, "dice.set", TABLE, serials=SERIALS, side=200)["ok"]
+        assert command(heard, "dice.choose", TABLE, serials=SERIALS[:2])["ok"]
+        dice.stdin.write(b"start\n")
+        dice.stdin.flush()
+        return heard, made
+
+    return begin
+
+
+def test_a_series_from_the_wire_to_a_subscriber(play: Play) -> None:
+    heard, _ = play("--throws", "35,66,34,56")
+    results = until_said(heard, "round.result", 4)
+    assert [(result["dice"], result["total"], result["point"]) for result in results] == [
+        ([3, 5], 8, None),
+        ([6, 6], 12, 8),
+        ([3, 4], 7, 8),
+        ([5, 6], 11, None),
+    ]
+    assert [event["point"] for event in until_said(heard, "point.set", 2)] == [8, None]
+    assert {own["bet"]: own["outcome"] for own in results[2]["bets"]}["win"] == "lose"
+    assert heard.events("irregularity") == []
+    assert "$NB" in results[0]["frames"][-1]["frame"]
+
+
+def test_a_cocked_die_waits_for_the_croupier(play: Play) -> None:
+    heard, _ = play("--throws", "35", "--fault", "2:cocked")
+    (asked,) = until_said(heard, "irregularity", 1)
+    assert (asked["what"], asked["asks"]) == ("die_cocked", ["dice.tell", "round.confirm", "round.void"])
+    assert command(heard, "dice.tell", TABLE, values=[3, 5])["ok"]
+    (result,) = until_said(heard, "round.result", 1)
+    assert (result["dice"], result["confirmed_by"]) == ([3, 5], "M. Lasa (table_head)")
+
+
+def test_a_series_is_taken_up_after_a_kill_and_everything_follows(play: Play) -> None:
+    heard, made = play("--throws", "35" + ",66" * 60)
+    assert until_said(heard, "point.set", 1)[0]["point"] == 8
+    boots = {event["boot"] for event in heard.events()}
+    made.kill()
+    made.start()
+
+    def again() -> bool:
+        state = heard.latest(f"{TABLE}/state")
+        return state["boot"] not in boots and state["devices"]["dice"]["state"] == "up"
+
+    until("the dice in another boot", again, made.log)
+    assert heard.latest(f"{TABLE}/state")["shown"]["point"] == 8
+    assert made.stop() == 0
+    proved = audit(made.folder / "journal.sqlite3")
+    assert proved.differences == []
+    assert proved.proved_events == proved.events > 0
+    assert proved.proved_readings == proved.readings > 0

@@ -1,0 +1,63 @@
+"""``novamas run`` with a simulated Deck Mate 1 on a pseudo-terminal: its power comes on, and that is proved afterwards."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from nacl.public import PrivateKey
+
+from controller.audit import audit
+from controller.confidential import open_sealed
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.process import Daemon, configuration
+from tests.daemon.test_shoes import has_open
+
+KEY = PrivateKey.generate()
+
+
+def test_a_shuffler_whose_power_comes_on(
+    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+) -> None:
+    link = tmp_path / "shuffler"
+    words = ["shuffler", "--protocol", "deck-mate-1", "--link", str(link), "--speed", "10", "--wait"]
+    program = subprocess.Popen([sys.executable, "-m", "simulators", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    ending.callback(program.communicate)
+    ending.callback(program.kill)
+    assert program.stdout is not None
+    assert program.stdin is not None
+    assert json.loads(program.stdout.readline())["port"] == str(link)
+    heard = subscribe(mosquitto.port)
+    table = f"""
+[surveillance]
+public_key = "{bytes(KEY.public_key).hex()}"
+
+[[table]]
+id = "p1"
+game = "poker-no-draw"
+decree = "ARA02"
+
+[[table.device]]
+id = "shuffler"
+driver = "deck-mate-1"
+link = "serial://{link}?baud=19200"
+"""
+    made = daemon(configuration(mosquitto.port, table))
+    made.start()
+    until("the port is open", lambda: has_open(made, link), made.log)
+    program.stdin.write(b"start\n")
+    program.stdin.flush()
+
+    def up() -> bool:
+        state = heard.latest("novamas/v1/palma/p1/state") or {}
+        return bool(state.get("devices", {}).get("shuffler", {}).get("state") == "up")
+
+    until("the shuffler is heard", up, made.log)
+    assert made.stop() == 0
+    proved = audit(made.folder / "journal.sqlite3", lambda body: bytes(open_sealed(body, KEY).body))
+    assert proved.differences == []
+    assert proved.proved_readings == proved.readings > 0

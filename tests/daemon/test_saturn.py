@@ -1,0 +1,70 @@
+"""``novamas run`` with a simulated Saturn on a pseudo-terminal: asked, answered, fired."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from simulators.wheel.saturn import FIELDS
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import TABLE, command, until_up
+from tests.daemon.process import Daemon, configuration
+
+Make = Callable[[str], Daemon]
+PHASES = ", ".join(f'{text} = "{phase}"' for text, phase in FIELDS["phases"].items())
+PLACES = ", ".join(f"{name} = {list(FIELDS[name])}" for name in ("state", "number", "spin"))
+
+
+def saturn(link: Path, ending: ExitStack) -> None:
+    """The simulator as a program."""
+    words = ["--protocol", "saturn", "--link", str(link), "--numbers", "17,0", "--speed", "8"]
+    program = subprocess.Popen([sys.executable, "-m", "simulators", "wheel", *words], stdout=subprocess.PIPE)
+    ending.callback(program.wait)
+    ending.callback(program.kill)
+    assert program.stdout is not None
+    ending.callback(program.stdout.close)
+    assert json.loads(program.stdout.readline())["port"] == str(link)
+
+
+def test_spins_of_a_wheel_that_is_asked_from_the_wire_to_a_subscriber(
+    mosquitto: Mosquitto, daemon: Make, subscribe: Callable[..., Subscriber], tmp_path: Path, ending: ExitStack
+) -> None:
+    saturn(tmp_path / "wheel", ending)
+    heard = subscribe(mosquitto.port)
+    made = daemon(
+        configuration(
+            mosquitto.port,
+            f"""
+[[table]]
+id = "r1"
+game = "roulette-french"
+decree = "ARA02"
+
+[[table.device]]
+id = "wheel"
+driver = "saturn"
+link = "serial://{tmp_path / "wheel"}?baud=9600"
+commands = true
+options = {{ poll = 0.1, fields = {{ {PLACES}, phases = {{ {PHASES} }} }} }}
+""",
+        )
+    )
+    made.start()
+    until_up(heard, made)
+    assert command(heard, "session.open")["ok"]
+
+    def two() -> list[dict[str, Any]]:
+        return heard.events("round.result") if len(heard.events("round.result")) > 1 else []
+
+    results = until("two results", two, lambda: "\n".join(map(str, heard.events())))
+    assert [result["number"] for result in results[:2]] in ([17, 0], [0, results[1]["number"]])  # the first may have been before us
+    assert command(heard, "device.fire", device="wheel")["ok"]
+    refused = command(heard, "device.fire", device="wheel")
+    assert "less than 30 s ago" in refused["error"]
+    assert heard.latest(f"{TABLE}/info")["about"]["devices"] == {"wheel": "saturn"}
+    assert made.stop() == 0

@@ -1,0 +1,109 @@
+"""A dice shaker behind a broker of its own: link, driver and daemon against a real Mosquitto."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from devices.links import LinkFailed, check_link, open_link
+from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.daemon.play import command
+from tests.daemon.process import Daemon, configuration
+
+BASE = "studio/dice-1"
+TABLE = "novamas/v1/palma/c1"
+
+
+@pytest.fixture
+def shaker(mosquitto: Mosquitto, ending: ExitStack) -> str:
+    """The simulator as a program; its address."""
+    words = ["dice", "--protocol", "sicbo-shaker", "--mqtt", f"127.0.0.1:{mosquitto.port}/{BASE}", "--speed", "10"]
+    program = subprocess.Popen([sys.executable, "-m", "simulators", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    ending.callback(program.communicate)
+    ending.callback(program.kill)
+    assert program.stdout is not None
+    address: str = json.loads(program.stdout.readline())["port"]
+    return address
+
+
+def test_the_link_gives_what_is_said_and_publishes_what_is_asked(shaker: str) -> None:
+    link = open_link(shaker)
+    heard: list[bytes] = []
+
+    def shaken() -> bool:
+        heard.extend(link.read(0.1).splitlines())
+        return b"says 0 S1" in heard and heard[-1] == b"says 0 S0"
+
+    link.write(b"listens /state\n")
+    link.write(b"listens /cycle/?duration=6\n")
+    until("a shake", shaken, lambda: str(heard))
+    link.close()
+    assert heard.index(b"says 0 S2") < heard.index(b"says 0 S1")
+    assert b"listens 0 /state" in heard
+
+
+def test_a_broker_that_is_not_there() -> None:
+    with pytest.raises(LinkFailed, match="cannot connect"):
+        open_link(f"mqtt://127.0.0.1:{free_port()}/{BASE}")
+
+
+def test_a_broker_that_goes_ends_the_link(mosquitto: Mosquitto) -> None:
+    link = open_link(f"mqtt://127.0.0.1:{mosquitto.port}/{BASE}")
+    mosquitto.kill()
+    with pytest.raises(LinkFailed, match="is lost"):
+        until("the link ends", lambda: link.read(0.1))
+    link.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("mqtt://127.0.0.1/a", "a host and a port"),
+        ("mqtt://127.0.0.1:1883", "a topic is needed"),
+        ("mqtt://127.0.0.1:1883/a/+", "without \\+ and #"),
+        ("mqtt://127.0.0.1:1883/a?password_file=x", "needs a username"),
+        ("mqtt://127.0.0.1:1883/a?qos=2", "unknown option 'qos'"),
+    ],
+)
+def test_an_address_that_cannot_be_right(url: str, says: str) -> None:
+    with pytest.raises(LinkFailed, match=says):
+        open_link(url)
+    assert check_link(url) is not None
+
+
+def test_a_shaker_at_a_table_of_craps(
+    mosquitto: Mosquitto, shaker: str, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(
+        configuration(
+            mosquitto.port,
+            f"""
+[[table]]
+id = "c1"
+game = "craps"
+decree = "ARA02"
+
+[[table.device]]
+id = "dice"
+driver = "sicbo-shaker"
+link = "{shaker}"
+commands = true
+options = {{ poll = 0.2 }}
+""",
+        )
+    )
+    made.start()
+
+    def state() -> Any:
+        return (heard.latest(f"{TABLE}/state") or {}).get("devices", {}).get("dice", {}).get("state")
+
+    until("the shaker is up", lambda: state() == "up", made.log)
+    until("it may be shaken", lambda: command(heard, "device.shake", TABLE, device="dice")["ok"], made.log)
+    assert made.stop() == 0

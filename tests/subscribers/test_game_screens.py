@@ -1,0 +1,154 @@
+"""The pictures of boule, wheel of fortune, craps and poker: they fit, and what happened can be read in them."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from subscribers.digits import large
+from subscribers.floor import Seen, floor
+from subscribers.screen import picture
+from subscribers.table_view import TableView
+from tests.subscribers.table import ENVELOPE, Narrator, state
+
+
+def drawn(view: TableView, width: int = 80, height: int = 24) -> str:
+    console = Console(width=width, height=height, file=StringIO(), force_terminal=True, record=True)
+    console.print(picture(view, width=width), height=height)
+    text = console.export_text()
+    lines = text.rstrip("\n").split("\n")
+    assert len(lines) <= height
+    assert all(len(line) <= width for line in lines)
+    return text
+
+
+def seen(game: str, *events: tuple[str, dict[str, Any]], **shown: Any) -> TableView:
+    view, narrator = TableView("t1"), Narrator()
+    view.retained("state", {**state("waiting", **shown), "game": game})
+    for kind, fields in (("session.opened", {"by": "M. Lasa", "role": "table_head"}), *events):
+        assert view.event({**narrator.event(kind, **fields), "game": game})
+    return view
+
+
+def result(played: int, /, **fields: Any) -> tuple[str, dict[str, Any]]:
+    return "round.result", {"round": played, "frames": [], **fields}
+
+
+def throw(played: int, *dice: int, point: int | None = None) -> tuple[str, dict[str, Any]]:
+    return result(played, dice=list(dice), total=sum(dice), point=point, bets=[])
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_boule_with_a_five_that_has_no_colour(width: int) -> None:
+    nothing = {"colour": None, "parity": None, "half": None}
+    view = seen("boule", result(1, number=6, colour="black", parity="even", half="pasa"), result(2, number=5, **nothing))
+    text = drawn(view, width)
+    for line in large("5"):
+        assert line.rstrip() in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_wheel_of_fortune_shows_numbers_and_jokers(width: int) -> None:
+    view = seen("fortune-wheel", result(1, number=24, cell=7, bets=[]), result(2, number="joker", cell=54, bets=[]))
+    text = drawn(view, width)
+    assert "JOKER" in text
+    assert "joker 24" in text
+    again = seen("fortune-wheel", result(1, number=24, cell=7, bets=[]))
+    for line in large("24"):
+        assert line.rstrip() in drawn(again, width)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_craps_shows_dice_point_and_shooter(width: int) -> None:
+    view = seen(
+        "craps",
+        ("shooter.changed", {"seat": 3, "why": "first"}),
+        throw(1, 2, 2),
+        ("point.set", {"round": 1, "point": 4}),
+        ("round.void", {"round": 2, "reason": "die_off_table", "law": "x", "article": "y", "last_number": None}),
+    )
+    text = drawn(view, width)
+    assert "POINT 4" in text
+    assert "the hard way" in text
+    assert "seat 3 throws" in text
+    assert "null" in text
+    seven = seen("craps", throw(1, 2, 2), throw(2, 3, 4, point=4), ("point.set", {"round": 2, "point": None}))
+    assert "COME-OUT" in drawn(seven, width)
+
+
+def test_a_throw_that_was_corrected_takes_its_place() -> None:
+    view = seen("craps", throw(1, 2, 2), ("result.corrected", {"round": 1, "dice": [2, 3], "by": "M. Lasa", "role": "inspector"}))
+    assert [(each.dice, each.corrected) for each in view.dice.throws] == [((2, 3), True)]
+
+
+def test_whoever_joins_later_finds_the_throws_in_the_history() -> None:
+    view = TableView("t1")
+    view.retained("state", {**state("waiting", point=8, shooter=2), "game": "craps"})
+    view.retained("history", {**ENVELOPE, "results": [{"round": 4, "kind": "result", "dice": [5, 3], "total": 8, "point": None}]})
+    text = drawn(view)
+    assert "POINT 8" in text
+    assert "seat 2 throws" in text
+    assert "5+3" in text
+
+
+HANDS = [
+    {"who": "box:1", "cards": ["Ah", "Ad", "Kc", "7d", "2s"], "kind": "pair", "outcome": "win"},
+    {"who": "box:10", "cards": [], "outcome": "lose"},
+    {"who": "dealer", "cards": ["As", "Kd", "9c", "5d", "3h"], "kind": "high_card"},
+]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_hands_of_poker(width: int) -> None:
+    dealt = [
+        ("card.dealt", {"round": 1, "to": who, "index": index, "card": None})
+        for who in ("box:1", "dealer")
+        for index in range(1, 6)
+    ]
+    view = seen(
+        "poker-no-draw", ("round.opened", {"round": 1}), *dealt, ("hand.decided", {"round": 1, "who": "box:1", "decision": "go"})
+    )
+    before = drawn(view, width)
+    assert "▒▒ ▒▒ ▒▒ ▒▒ ▒▒" in before
+    assert "go" in before
+    after = seen(
+        "poker-no-draw", ("round.opened", {"round": 1}), *dealt, result(1, hands=HANDS, winner=None, marks=["dealer_qualifies"])
+    )
+    text = drawn(after, width)
+    assert "box:1  A♥ A♦ K♣ 7♦ 2♠" in text
+    assert "pair" in text
+    assert "dealer qualifies" in text
+    assert text.index("box:1 ") < text.index("box:10") < text.index("dealer  ")
+
+
+def test_what_lies_in_the_middle_stands_first_and_ten_seats_have_room() -> None:
+    seats = [("card.dealt", {"round": 1, "to": f"seat:{seat}", "index": 1, "card": None}) for seat in range(10, 0, -1)]
+    board = ("card.dealt", {"round": 1, "to": "board", "index": 1, "card": "Th"})
+    text = drawn(seen("texas-holdem", ("round.opened", {"round": 1}), *seats, board))
+    assert text.index("board  10♥") < text.index("seat:1 ") < text.index("seat:10")
+
+
+def test_tables_stand_beside_and_above_each_other_where_there_is_room_and_take_turns_where_not() -> None:
+    tables = [Seen(TableView(f"mesa-{number}")) for number in range(1, 8)]
+    shown = {size: [names(floor(tables, *size[:1], turn, size[1]), *size) for turn in range(8)] for size in SIZES}
+    every = [f"mesa-{number}" for number in range(1, 8)]
+    assert shown[180, 72] == [every] * 8
+    assert shown[120, 24][:5] == [every[:2], every[2:4], every[4:6], every[6:], every[:2]]
+    assert shown[80, 50][:4] == [every[:2], every[2:4], every[4:6], every[6:]]
+    assert shown[80, 24] == [[name] for name in every] + [every[:1]]
+
+
+SIZES = ((180, 72), (120, 24), (80, 50), (80, 24))
+
+
+def names(picture: RenderableType, width: int, height: int) -> list[str]:
+    """The tables that are shown; on one screen alone the others are named by their number only."""
+    console = Console(width=width, height=height, file=StringIO(), force_terminal=True, record=True)
+    console.print(picture, height=height)
+    lines = console.export_text().splitlines()
+    assert all(len(line) <= width for line in lines)
+    return re.findall(r"mesa-\d", " ".join(lines))
