@@ -7,7 +7,6 @@ import contextlib
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ from controller.station import Station, remembered
 from controller.table import Table
 from controller.times import utc
 from controller.topics import Topics
+from devices.calls import AnyCall, Heard
 from devices.device import Device
 from devices.drivers import driver
 from devices.recording import RecordingWriter
@@ -158,6 +158,12 @@ class Daemon:
 
     def _device(self, table: str, device: DeviceSettings, station: Station) -> Device:
         found = driver(device.driver)
+
+        def note(call: AnyCall) -> None:
+            station.note(device.id, call)
+            if not isinstance(call, Heard):
+                self._stirred.set()  # a link that opens or ends says nothing to the table, but health may tell of it
+
         return Device(
             id=device.id,
             url=device.link,
@@ -168,7 +174,7 @@ class Daemon:
             recorder=None if station.table.face_down else self._recorder(table, device),
             confidential=station.table.face_down,
             commands_enabled=device.commands,
-            note=partial(station.note, device.id),
+            note=note,
             log=self._log.bind(table=table),
         )
 

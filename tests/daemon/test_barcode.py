@@ -32,8 +32,8 @@ class Scanner(Protocol):
 
     def begin(self, daemon: Daemon) -> None: ...
 
-    def ready(self) -> None:
-        """Wait until the daemon has it."""
+    def ready(self, heard: Subscriber) -> None:
+        """Wait until the daemon has it open."""
 
     def say(self, text: str, half: bool = False) -> None: ...
 
@@ -54,8 +54,13 @@ class Serial:
     def begin(self, daemon: Daemon) -> None:
         daemon.start()
 
-    def ready(self) -> None:
-        """A pseudo-terminal keeps what is written before somebody reads."""
+    def ready(self, heard: Subscriber) -> None:
+        """What is written before the port is open is thrown away at its opening."""
+
+        def open_now() -> bool:
+            return bool(health(heard)["link"]) and health(heard)["state"] in {"connecting", "up"}
+
+        until("the port is open", open_now)
 
     def say(self, text: str, half: bool = False) -> None:
         self._port.say(text[:-1].encode() if half else f"{text}\r\n".encode())
@@ -94,7 +99,7 @@ class Usb:
         log: list[str] = json.loads(self._lines.readline())
         return log
 
-    def ready(self) -> None:
+    def ready(self, heard: Subscriber) -> None:  # noqa: ARG002  a virtual bus says it itself
         until("the interface is claimed", lambda: "clear_halt 81" in self.ask(""))
 
     def say(self, text: str, half: bool = False) -> None:
@@ -140,10 +145,10 @@ options = {{ min_draw = 0.0, repeat = 60.0 }} # nobody draws in a test, and no m
 """
     made = daemon(configuration(mosquitto.port, table))
     scanner.begin(made)
-    until("the table", lambda: listening.latest(f"{TABLE}/state"), made.log)
+    until("the table", lambda: listening.latest(f"{TABLE}/state") and listening.latest("/health"), made.log)
     assert command(listening, "session.open", TABLE)["ok"]
     assert command(listening, "shoe.start", TABLE, shoe="S1")["ok"]
-    scanner.ready()
+    scanner.ready(listening)
     scan(scanner, *BURN)
     return listening
 
@@ -151,6 +156,12 @@ options = {{ min_draw = 0.0, repeat = 60.0 }} # nobody draws in a test, and no m
 def scan(scanner: Scanner, *cards: str) -> None:
     for card in cards:
         scanner.say(code(card))
+
+
+def health(heard: Subscriber) -> dict[str, Any]:
+    """That of the scanner, as the daemon tells it."""
+    report: dict[str, Any] = heard.latest("/health")["tables"]["b1"]["devices"]["shoe"]
+    return report
 
 
 def first(heard: Subscriber, kind: str) -> dict[str, Any]:
@@ -187,9 +198,11 @@ def test_half_a_code_before_the_unplugging_is_never_completed(scanner: Scanner, 
     until("three cards", lambda: len([event for event in heard.events("card.dealt") if event["to"] != "burn"]) == 3)
     scanner.say(code(COUP[3]), half=True)
     scanner.unplug()
-    until("the device is lost", lambda: [event for event in heard.events("device.state") if event["state"] == "lost"])
+    until("the device is lost", lambda: health(heard)["state"] == "lost")
     scanner.plug()
-    scanner.ready()
+    scanner.ready(heard)
     scan(scanner, *OTHER)
-    until("the device is up", lambda: heard.events("device.state")[-1]["state"] == "up")
+    unresolved = first(heard, "round.unresolved")
+    assert (unresolved["round"], unresolved["why"]) == (1, "silence")
+    assert [event["state"] for event in heard.events("device.state")][-3:] == ["up", "lost", "up"]
     assert [event for event in heard.events("round.result") if event["round"] == 1] == []
