@@ -7,8 +7,8 @@ from functools import cache
 import msgspec
 
 from controller.games.games import GAMES
-from controller.rulebook import rulebook
 from controller.rulebooks import rows
+from controller.rulebooks.rulebook import rulebook
 
 
 class Pair(msgspec.Struct, frozen=True):

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 import msgspec
 import structlog
 
-from controller.archivist import Archivist
 from controller.broker import embedded_broker
 from controller.configuration import Broker, Configuration
 from controller.configuration import Device as DeviceSettings
@@ -23,13 +22,14 @@ from controller.configuration import Table as TableSettings
 from controller.desk import Desk, Place
 from controller.games.games import make_game
 from controller.health import PERIOD, STUCK, Physician
-from controller.journal import Journal
-from controller.journal_schema import new_boot
+from controller.journal.journal import Journal
+from controller.journal.schema import new_boot
 from controller.keys import keeper_of
 from controller.notify import notify, watchdog_interval
+from controller.proof.archivist import Archivist
 from controller.publisher import Publisher
 from controller.retained import About, Alert
-from controller.rulebook import rulebook
+from controller.rulebooks.rulebook import rulebook
 from controller.soundness import deals_face_down
 from controller.station import Station, remembered
 from controller.table import Table

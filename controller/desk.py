@@ -9,7 +9,7 @@ import structlog
 
 from controller.connection import Incoming, Message
 from controller.games.game import Rejected
-from controller.journal_schema import JournalUnusable
+from controller.journal.schema import JournalUnusable
 from controller.orders import DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
 from controller.retained import Alert
 from controller.station import Station

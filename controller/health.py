@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from controller.desk import Desk, Place
-from controller.journal import Journal
-from controller.journal_schema import Entry, JournalUnusable
+from controller.journal.journal import Journal
+from controller.journal.schema import Entry, JournalUnusable
 from controller.publisher import Publisher, Standing
 from controller.times import utc
 

@@ -19,8 +19,8 @@ import structlog
 from controller.configuration import Broker
 from controller.connection import Connection, Disconnected, Incoming, Message, Unusable, refuses_us, taken_over, told
 from controller.desk import Desk
-from controller.journal import Journal
-from controller.journal_schema import Entry, JournalUnusable
+from controller.journal.journal import Journal
+from controller.journal.schema import Entry, JournalUnusable
 from controller.notation import read_event, write
 from controller.retained import Alert
 from controller.times import utc

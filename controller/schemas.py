@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from controller.checkpoint import Checkpoint
 from controller.commands import COMMANDS, AnyCommand
 from controller.confidential import Opened, Sealed
 from controller.desk import Status
 from controller.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
 from controller.health import Health
 from controller.orders import DeviceOrder, Recall, Reply
+from controller.proof.checkpoint import Checkpoint
 from controller.retained import Alert, History, Info, State, Talla
 from controller.topics import Topics
 from devices.device import Health as DeviceHealth

@@ -16,8 +16,8 @@ from controller.commands import AnyCommand
 from controller.confidential import Keeper, Opened, Unopened
 from controller.events import AnyEvent
 from controller.games.game import Rejected
-from controller.journal import Journal
-from controller.journal_schema import JournalFull, JournalUnusable, Kind, Record
+from controller.journal.journal import Journal
+from controller.journal.schema import JournalFull, JournalUnusable, Kind, Record
 from controller.notation import read_event, write
 from controller.orders import Recall
 from controller.table import OUTAGE, Table

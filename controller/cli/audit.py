@@ -14,7 +14,7 @@ from controller.cli import Failed
 from controller.cli.progress import Percent
 
 if TYPE_CHECKING:
-    from controller.audit import Audit
+    from controller.proof.audit import Audit
 
 HELP = "derive every reading from its bytes and every event from its inputs again, and show the first that does not follow"
 
@@ -30,8 +30,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """The verdict to stdout. Gives 1 if something does not follow."""
-    from controller.audit import audit
-    from controller.journal_schema import JournalUnusable
+    from controller.journal.schema import JournalUnusable
+    from controller.proof.audit import audit
 
     unseal = None if given.unseal is None else _unseal(given.unseal)
     with Percent("auditing") as percent:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.commands import Role
-from controller.rulebook import rulebook
+from controller.rulebooks.rulebook import rulebook
 
 LATE, MUTE = 1.0, 10.0
 """Seconds by which what a board says may be late, and for which a device may say nothing. They are this machine's own."""

@@ -14,8 +14,8 @@ from controller.cli import Failed
 from controller.cli.progress import Percent
 
 if TYPE_CHECKING:
-    from controller.evidence import Evidence
-    from controller.journal_schema import Entry
+    from controller.journal.schema import Entry
+    from controller.proof.evidence import Evidence
 
 HELP = "write a day, a table or a round of a journal, with its evidence"
 
@@ -34,10 +34,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Entries to stdout. Gives 1 if none was found."""
-    from controller.evidence import Evidence
-    from controller.export import COLUMNS, Wanted, as_json, as_row, excerpt
-    from controller.journal_schema import JournalUnusable
-    from controller.segment import Broken
+    from controller.journal.schema import JournalUnusable
+    from controller.proof.evidence import Evidence
+    from controller.proof.export import COLUMNS, Wanted, as_json, as_row, excerpt
+    from controller.proof.segment import Broken
 
     if given.day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", given.day):
         raise Failed(f"--day {given.day}: a day is written as 2026-11-19")

@@ -9,7 +9,7 @@ import msgspec
 
 from controller.catalogue import Pair, catalogue, playable
 from controller.cli import Failed
-from controller.rulebook import rulebook
+from controller.rulebooks.rulebook import rulebook
 
 HELP = "say which games each decree has and which can be played now; or show the rules of one as data"
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from controller.cli import Failed
-from controller.dispositions import Count, coverage, dispositions, subjects
+from controller.rulebooks.dispositions import Count, coverage, dispositions, subjects
 
 HELP = "count the rules of the decrees: enforced, published, asserted by a person, out of reach, not yet"
 

@@ -23,7 +23,7 @@ def run(given: argparse.Namespace) -> int:
     from controller.cli import Failed
     from controller.configuration import Mistaken, load
     from controller.daemon import serve
-    from controller.journal_schema import JournalUnusable
+    from controller.journal.schema import JournalUnusable
     from controller.key_file import KeyFileUnusable
     from controller.logs import configure
     from controller.table import Unrestorable

@@ -72,9 +72,9 @@ def _messages(source: str, lines: Any) -> Iterator[tuple[str, bytes]]:
 
 def _entries(path: Path, *, segment: bool) -> Iterator[tuple[str, bytes]]:
     from controller.confidential import is_sealed
-    from controller.journal_reader import JournalReader
-    from controller.journal_schema import JournalUnusable
-    from controller.segment import Broken, Segment
+    from controller.journal.reader import JournalReader
+    from controller.journal.schema import JournalUnusable
+    from controller.proof.segment import Broken, Segment
 
     try:
         with closing(Segment(path) if segment else JournalReader(path)) as source:

@@ -26,9 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """The verdict to stdout. Gives 1 if something is wrong."""
-    from controller.journal_schema import JournalUnusable
-    from controller.verify import verify
-    from controller.witness import Witness
+    from controller.journal.schema import JournalUnusable
+    from controller.proof.verify import verify
+    from controller.proof.witness import Witness
 
     if given.key is not None and (len(given.key) != 64 or not set(given.key.lower()) <= set("0123456789abcdef")):
         raise Failed(f"--key {given.key}: a public key is 64 hexadecimal digits")
@@ -58,7 +58,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _page(verdict: object, witness: Path | None) -> None:
-    from controller.verify import Verdict
+    from controller.proof.verify import Verdict
 
     assert isinstance(verdict, Verdict)
     print(f"Journal     {verdict.journal}")

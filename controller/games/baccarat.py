@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from controller.games.cards import pips
-from controller.rulebook_cards import ThirdCards
+from controller.rulebooks.cards import ThirdCards
 
 Cell = Literal["T", "P", "O"]
 """``T``: a third card must be taken; ``P``: the hand must stand; ``O``: its holder chooses."""

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import msgspec
 
 from controller.games.game import Game
-from controller.rulebook import Doubt, rulebook
+from controller.rulebooks.rulebook import Doubt, rulebook
 
 ROULETTE = ("controller.games.roulette.game:RouletteGame", "controller.games.roulette.settings:RouletteSettings")
 CHEMIN = ("controller.games.chemin.game:CheminGame", "controller.games.chemin.settings:CheminSettings")

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from controller.commands import ShoeStart
 from controller.events import Announcement, ShoeEnded, ShoeStarted
 from controller.games.cards import composition, is_card
-from controller.rulebook_cards import ShoeRules
+from controller.rulebooks.cards import ShoeRules
 
 DECK = 52
 Trouble = Literal["card_unread", "card_foreign", "card_too_many"]

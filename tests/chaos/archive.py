@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from controller.journal_reader import JournalReader
+from controller.journal.reader import JournalReader
 from tests.daemon.mosquitto import PATIENCE, Subscriber, until
 
 ANSWER = 3.0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 
-from controller.journal_reader import JournalReader
+from controller.journal.reader import JournalReader
 from tests.chaos.archive import events_of
 from tests.chaos.floor import Floor
 from tests.chaos.proof import sound

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from controller.archivist import Archivist
-from controller.checkpoint import Checkpoint
 from controller.commands import SessionOpen
 from controller.confidential import Keeper
 from controller.configuration import Configuration, Device, Site, Table
 from controller.configuration import Journal as JournalSettings
 from controller.games.games import make_game
-from controller.journal import Journal
-from controller.journal_reader import JournalReader
-from controller.journal_schema import Entry, new_boot
+from controller.journal.journal import Journal
+from controller.journal.reader import JournalReader
+from controller.journal.schema import Entry, new_boot
+from controller.proof.archivist import Archivist
+from controller.proof.checkpoint import Checkpoint
 from controller.retained import About, Alert
 from controller.station import Station, remembered
 from controller.table import Table as LiveTable

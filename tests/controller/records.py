@@ -7,8 +7,8 @@ import resource
 import sys
 from pathlib import Path
 
-from controller.journal import Journal
-from controller.journal_schema import Record
+from controller.journal.journal import Journal
+from controller.journal.schema import Record
 
 
 def record(number: int, *, table: str = "t1", boot: str = "b1", size: int = 10) -> Record:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from nacl.public import PrivateKey
 
-from controller.audit import Audit, audit
 from controller.cli import main
 from controller.confidential import Keeper
-from controller.journal_schema import chained, genesis
-from controller.journal_store import Store
+from controller.journal.schema import chained, genesis
+from controller.journal.store import Store
+from controller.proof.audit import Audit, audit
 from devices.readings import LinkUp
 from tests.controller.premises import Premises, entries, evening
 

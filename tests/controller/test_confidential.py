@@ -22,8 +22,8 @@ from controller.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, Car
 from controller.games.decks import deck
 from controller.games.game import Game, Rejected
 from controller.games.games import make_game
-from controller.journal import Journal
-from controller.journal_reader import JournalReader
+from controller.journal.journal import Journal
+from controller.journal.reader import JournalReader
 from controller.notation import Input, read_event, read_input, write
 from controller.retained import About
 from controller.station import Station

@@ -13,10 +13,10 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from controller.commands import COMMANDS, CardDecide, VoidReason
-from controller.dispositions import Disposition, coverage, dispositions, subjects
 from controller.events import EVENTS
 from controller.games.games import make_game, settings_of
 from controller.games.hands.evaluator import RANKINGS
+from controller.rulebooks.dispositions import Disposition, coverage, dispositions, subjects
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
 CARD_DECISIONS = get_args(get_type_hints(CardDecide)["action"])

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal import Journal
-from controller.journal_reader import JournalReader
-from controller.journal_schema import JournalFull, JournalUnusable, Row
-from controller.journal_store import Store
+from controller.journal.journal import Journal
+from controller.journal.reader import JournalReader
+from controller.journal.schema import JournalFull, JournalUnusable, Row
+from controller.journal.store import Store
 from tests.controller.records import record
 
 ROOT = Path(__file__).resolve().parents[2]

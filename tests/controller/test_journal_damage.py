@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal import Journal
-from controller.journal_file import open_or_begin
-from controller.journal_reader import JournalReader
+from controller.journal.file import open_or_begin
+from controller.journal.journal import Journal
+from controller.journal.reader import JournalReader
 from tests.controller.premises import Premises
 from tests.controller.records import record
 

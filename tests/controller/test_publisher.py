@@ -10,7 +10,7 @@ from typing import cast
 from controller.configuration import Broker
 from controller.connection import Connection, Message
 from controller.desk import Desk
-from controller.journal import Journal
+from controller.journal.journal import Journal
 from controller.publisher import BACKLOG, LONGEST, LONGEST_REFUSED, SHORTEST, SHORTEST_REFUSED, Publisher, next_pause
 from controller.topics import Topics
 from tests.controller.records import record

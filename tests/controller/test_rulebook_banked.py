@@ -13,9 +13,9 @@ from controller.games.hands.evaluator import RANKINGS
 from controller.games.pai_gow import settings as pai_gow_settings
 from controller.games.texas_house import settings as texas_house_settings
 from controller.games.trijoker import settings as trijoker_settings
-from controller.rulebook import rulebook
-from controller.rulebook_common_poker import Banked, TexasHouse, Trijoker
-from controller.rulebook_pai_gow import PaiGow
+from controller.rulebooks.common_poker import Banked, TexasHouse, Trijoker
+from controller.rulebooks.pai_gow import PaiGow
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.games.banked_play import PAIRS
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import of, quotes

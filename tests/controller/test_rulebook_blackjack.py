@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from controller.games.blackjack.settings import LAWS, BlackjackSettings
-from controller.rulebook import rulebook
-from controller.rulebook_blackjack import Blackjack
+from controller.rulebooks.blackjack import Blackjack
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.games.blackjack_play import PAIRS
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import of, quotes

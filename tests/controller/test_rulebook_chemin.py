@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from controller.games.chemin.settings import LAWS, CheminSettings
-from controller.rulebook import rulebook
-from controller.rulebook_chemin import Chemin, Error
+from controller.rulebooks.chemin import Chemin, Error
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import of, quotes
 

@@ -13,8 +13,8 @@ from controller.games.circle.settings import LAWS, CircleSettings
 from controller.games.circle.speaks import SPEAKS
 from controller.games.circle.streets import needed, pack
 from controller.games.games import make_game
-from controller.rulebook import rulebook
-from controller.rulebook_circle import Circle
+from controller.rulebooks.circle import Circle
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.games.circle_play import PAIRS
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import of, quotes

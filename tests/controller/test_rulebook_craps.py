@@ -8,10 +8,10 @@ from typing import get_args
 import msgspec
 import pytest
 
-from controller.dispositions import dispositions, subjects
 from controller.games.craps.settings import LAWS, CrapsSettings
-from controller.rulebook import rulebook
-from controller.rulebook_craps import Craps
+from controller.rulebooks.craps import Craps
+from controller.rulebooks.dispositions import dispositions, subjects
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import of, quotes
 

@@ -11,8 +11,8 @@ import pytest
 from controller.games.games import make_game
 from controller.games.hands.evaluator import RANKINGS
 from controller.games.house_poker.settings import LAWS, OWN_LAWS, HousePokerSettings
-from controller.rulebook import rulebook
-from controller.rulebook_house_poker import HousePoker
+from controller.rulebooks.house_poker import HousePoker
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.games.poker_play import PAIRS
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import quotes

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from controller.games.punto_banca.settings import LAWS, PuntoBancaSettings
-from controller.rulebook import rulebook
-from controller.rulebook_cards import ThirdCards
-from controller.rulebook_punto_banca import PuntoBanca
+from controller.rulebooks.cards import ThirdCards
+from controller.rulebooks.punto_banca import PuntoBanca
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import of, quotes
 

@@ -15,8 +15,8 @@ from controller.games.circle.speaks import SPEAKS
 from controller.games.circle.streets import needed, pack, ranking
 from controller.games.circle.stud import StudTurn
 from controller.games.hands.of import contest
-from controller.rulebook import rulebook
-from controller.rulebook_circle import Circle
+from controller.rulebooks.circle import Circle
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import quotes
 

@@ -8,10 +8,10 @@ from typing import get_args
 import msgspec
 import pytest
 
-from controller.dispositions import dispositions, subjects
 from controller.games.trente.settings import LAWS, TrenteSettings
-from controller.rulebook import rulebook
-from controller.rulebook_trente import Trente
+from controller.rulebooks.dispositions import dispositions, subjects
+from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.trente import Trente
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import of, quotes
 

@@ -9,13 +9,13 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.dispositions import dispositions
 from controller.games.boule import settings as boule_settings
 from controller.games.boule.chances import bets, winning
 from controller.games.fortune import settings as fortune_settings
 from controller.games.games import make_game, settings_of
-from controller.rulebook import rulebook
-from controller.rulebook_wheels import Boule, FortuneWheel
+from controller.rulebooks.dispositions import dispositions
+from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.wheels import Boule, FortuneWheel
 from tests.controller.seeds import stands_in
 from tests.controller.test_rulebooks import of, quotes
 

@@ -12,7 +12,7 @@ from controller.commands import Role
 from controller.games.roulette.chances import colour
 from controller.games.roulette.settings import LAWS, RouletteSettings
 from controller.games.roulette.wheel import EUROPEAN, faults, neighbours
-from controller.rulebook import Roulette, read_rulebook, rulebook
+from controller.rulebooks.rulebook import Roulette, read_rulebook, rulebook
 from tests.controller.seeds import stands_in
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")

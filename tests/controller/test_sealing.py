@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from controller.audit import audit
-from controller.checkpoint import key_path, load_key, make_key, public
 from controller.cli import main
-from controller.journal import Journal
-from controller.journal_reader import JournalReader
-from controller.journal_schema import Record
-from controller.sealing import Sealed, seal
-from controller.segment import Broken, Segment, folder, segments, span
-from controller.verify import Verdict, verify
+from controller.journal.journal import Journal
+from controller.journal.reader import JournalReader
+from controller.journal.schema import Record
+from controller.proof.audit import audit
+from controller.proof.checkpoint import key_path, load_key, make_key, public
+from controller.proof.sealing import Sealed, seal
+from controller.proof.segment import Broken, Segment, folder, segments, span
+from controller.proof.verify import Verdict, verify
 from tests.controller.premises import Premises, entries
 
 DAYS = [f"2026-11-{day:02d}" for day in range(1, 11)]

@@ -17,7 +17,7 @@ from controller.desk import Desk, Place
 from controller.games.game import Rejected
 from controller.games.games import make_game
 from controller.health import Physician
-from controller.journal import Journal
+from controller.journal.journal import Journal
 from controller.notation import read_event
 from controller.orders import Recall
 from controller.publisher import Publisher

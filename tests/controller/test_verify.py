@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.checkpoint import Checkpoint, checkpoint_path, flaw, kept, key_path
 from controller.cli import main
-from controller.verify import Verdict, verify
-from controller.witness import Witness
+from controller.proof.checkpoint import Checkpoint, checkpoint_path, flaw, kept, key_path
+from controller.proof.verify import Verdict, verify
+from controller.proof.witness import Witness
 from tests.controller.premises import Premises, entries, evening
 from tests.controller.test_audit import chain_again, forge
 

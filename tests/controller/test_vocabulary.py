@@ -22,7 +22,7 @@ from controller.games.roulette.settings import BREACHES, LAWS
 from controller.games.texas_house import settings as texas_house_settings
 from controller.games.trente import settings as trente_settings
 from controller.games.trijoker import settings as trijoker_settings
-from controller.rulebook import rulebook
+from controller.rulebooks.rulebook import rulebook
 from devices.readings import WheelFaultName
 from tests import contract
 

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from nacl.public import PrivateKey
 
-from controller.audit import audit
 from controller.confidential import open_sealed
+from controller.proof.audit import audit
 from devices.board.report import write_report
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import command

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.audit import audit
+from controller.proof.audit import audit
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import command
 from tests.daemon.process import Daemon, configuration

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from nacl.public import PrivateKey
 
-from controller.audit import audit
 from controller.confidential import open_sealed
+from controller.proof.audit import audit
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_shoes import has_open

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from controller.journal import Journal
-from controller.journal_reader import JournalReader
-from controller.journal_schema import Record
+from controller.journal.journal import Journal
+from controller.journal.reader import JournalReader
+from controller.journal.schema import Record
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import TABLE, command, once, spin, until_more, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table

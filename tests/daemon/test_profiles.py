@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.audit import audit
+from controller.proof.audit import audit
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import TABLE, command, until_more, until_up
 from tests.daemon.process import Daemon, configuration

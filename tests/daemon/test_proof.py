@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from controller.audit import audit
-from controller.verify import verify
-from controller.witness import Witness
+from controller.proof.audit import audit
+from controller.proof.verify import verify
+from controller.proof.witness import Witness
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import command, spin, until_more, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table

@@ -30,8 +30,8 @@ from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import Outcome
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import Entry
-from controller.law import Law
-from controller.rulebook_common_poker import Banked
+from controller.rulebooks.common_poker import Banked
+from controller.rulebooks.law import Law
 
 B = TypeVar("B", bound=Banked)
 S = TypeVar("S")

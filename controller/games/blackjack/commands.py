@@ -33,7 +33,7 @@ from controller.games.blackjack.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
 from controller.games.session import session
-from controller.law import Law
+from controller.rulebooks.law import Law
 
 MAY: dict[type[Command], tuple[Role, ...]] = {
     SessionOpen: IN_CHARGE,

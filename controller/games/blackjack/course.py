@@ -23,7 +23,7 @@ from controller.games.blackjack.hands import (
 )
 from controller.games.blackjack.settings import BlackjackSettings
 from controller.games.blackjack.state import Deal, Seat
-from controller.rulebook_blackjack import Blackjack
+from controller.rulebooks.blackjack import Blackjack
 
 DEALER, TABLE, BURN = "dealer", "table", "burn"
 KEYS = ("hand.stand", "hand.draw", "hand.double", "hand.split", "hand.surrender")

@@ -52,7 +52,7 @@ from controller.games.blackjack.state import Deal, Entry, State
 from controller.games.blackjack.turn import Turn, asks, seat_in_turn
 from controller.games.game import Rejected
 from controller.games.roles import allow
-from controller.rulebook_blackjack import Blackjack
+from controller.rulebooks.blackjack import Blackjack
 from devices.readings import (
     AnyReading,
     CardCut,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from controller.games import shoe
 from controller.games.shoe import ShoeSettings
-from controller.rulebook_blackjack import Blackjack
+from controller.rulebooks.blackjack import Blackjack
 
 
 class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):

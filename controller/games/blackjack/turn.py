@@ -34,8 +34,8 @@ from controller.games.blackjack.hands import dealer_hands, points
 from controller.games.blackjack.settings import BlackjackSettings
 from controller.games.blackjack.state import Deal, Entry, Held, Seat, State
 from controller.games.moves import Moves
-from controller.law import Law
-from controller.rulebook_blackjack import Blackjack
+from controller.rulebooks.blackjack import Blackjack
+from controller.rulebooks.law import Law
 from devices.readings import Reading
 
 

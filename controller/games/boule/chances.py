@@ -7,7 +7,7 @@ from collections import Counter
 import msgspec
 
 from controller.events import Colour, Half, Parity
-from controller.rulebook_wheels import Boule
+from controller.rulebooks.wheels import Boule
 
 
 class Chances(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ from controller.games.cells.turn import CellsTurn
 from controller.games.game import Rejected
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels.state import Entry
-from controller.rulebook_wheels import Boule
+from controller.rulebooks.wheels import Boule
 from devices.readings import Number
 
 

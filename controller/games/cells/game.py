@@ -23,7 +23,7 @@ from controller.games.roles import allow
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels import course as wheel
 from controller.games.wheels.state import SHOWN, Entry
-from controller.rulebook_wheels import WheelBook
+from controller.rulebooks.wheels import WheelBook
 from devices.readings import AnyReading, WheelCell, WheelNumber, WheelPhase
 
 TAKE: Mapping[type[Any], Callable[[CellsTurn, Any], None]] = {

@@ -44,7 +44,7 @@ from controller.games.chemin.state import SHOWN, Entry, State
 from controller.games.chemin.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import allow
-from controller.rulebook_chemin import Chemin
+from controller.rulebooks.chemin import Chemin
 from devices.readings import (
     AnyReading,
     CardCut,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from controller.events import Hand
 from controller.games.baccarat import Cell, banker_draws, player_draws, points, value
 from controller.games.chemin.state import Card, Coup, Fate, Word
-from controller.rulebook_chemin import Chemin
+from controller.rulebooks.chemin import Chemin
 
 NATURAL = 8
 Outcome = Literal["win", "lose", "tie"]

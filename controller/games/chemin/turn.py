@@ -29,8 +29,8 @@ from controller.games.chemin.hands import expected, hands_of, placed
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import Card, Coup, Entry, State, Word
 from controller.games.moves import Moves
-from controller.law import Law
-from controller.rulebook_chemin import Chemin
+from controller.rulebooks.chemin import Chemin
+from controller.rulebooks.law import Law
 
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "player_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),

@@ -21,7 +21,7 @@ from controller.games.circle.streets import pack, streets
 from controller.games.circle.turn import Turn
 from controller.games.game import Rejected
 from controller.games.poker.state import Entry
-from controller.rulebook_circle import Draw
+from controller.rulebooks.circle import Draw
 
 # What players say
 

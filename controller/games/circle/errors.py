@@ -14,7 +14,7 @@ from controller.games.circle.state import Seat
 from controller.games.circle.streets import around, places, streets
 from controller.games.circle.turn import Turn
 from controller.games.game import Rejected
-from controller.rulebook_circle import Remedy
+from controller.rulebooks.circle import Remedy
 
 REASONS: Mapping[str, VoidReason] = {
     "order": "wrong_order",

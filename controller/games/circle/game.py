@@ -59,7 +59,7 @@ from controller.games.circle.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import allow
 from controller.games.session import announce_last_rounds
-from controller.rulebook_circle import Circle
+from controller.rulebooks.circle import Circle
 from devices.readings import (
     AnyReading,
     CardDrawn,

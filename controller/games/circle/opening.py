@@ -9,7 +9,7 @@ from controller.games.circle.showdown import cards_of
 from controller.games.circle.state import Round
 from controller.games.circle.streets import ranking
 from controller.games.hands.evaluator import RANKINGS, showing
-from controller.rulebook_circle import Circle, Draw
+from controller.rulebooks.circle import Circle, Draw
 
 PILE = "discards"
 """Where the discards of the opener lie, to be seen at the end."""

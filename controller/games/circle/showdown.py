@@ -12,7 +12,7 @@ from controller.events import Hand, Settled
 from controller.games.circle.state import Card, Round
 from controller.games.circle.streets import ranking
 from controller.games.hands.evaluator import Value, best_of
-from controller.rulebook_circle import Circle
+from controller.rulebooks.circle import Circle
 
 Outcome = Literal["win", "lose", "tie"]
 

@@ -8,7 +8,7 @@ from controller.games.circle.showdown import cards_of
 from controller.games.circle.state import Round
 from controller.games.circle.streets import ranking
 from controller.games.hands.evaluator import RANKINGS, best, showing
-from controller.rulebook_circle import Circle
+from controller.rulebooks.circle import Circle
 
 
 def _mano(hand: Round, _book: Circle) -> str | None:

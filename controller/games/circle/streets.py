@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from controller.games.circle.settings import CircleSettings
 from controller.games.circle.state import Card, Place, Seat
 from controller.games.decks import deck
-from controller.rulebook_circle import Circle
+from controller.rulebooks.circle import Circle
 
 Street = tuple[str, ...]
 

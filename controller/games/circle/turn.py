@@ -35,8 +35,8 @@ from controller.games.circle.state import Card, Place, Round, Seat, State, Troub
 from controller.games.circle.streets import around, free, pack, places, streets
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import Entry
-from controller.law import Law
-from controller.rulebook_circle import Circle
+from controller.rulebooks.circle import Circle
+from controller.rulebooks.law import Law
 
 DECISIONS = ("card.decide", "round.void")
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from controller.events import Settled
 from controller.games.craps.settings import CrapsSettings
-from controller.rulebook_craps import Craps, CrapsBet
+from controller.rulebooks.craps import Craps, CrapsBet
 
 SEVEN = 7
 

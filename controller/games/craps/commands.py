@@ -34,7 +34,7 @@ from controller.games.craps.turn import DECISIONS, Turn, are_dice
 from controller.games.game import Rejected
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import session
-from controller.law import Law
+from controller.rulebooks.law import Law
 
 MAY: dict[type[Command], tuple[Role, ...]] = {
     SessionOpen: IN_CHARGE,

@@ -44,7 +44,7 @@ from controller.games.craps.settings import CrapsSettings
 from controller.games.craps.state import SHOWN, Entry, State
 from controller.games.craps.turn import DECISIONS, Turn
 from controller.games.roles import allow
-from controller.rulebook_craps import Craps
+from controller.rulebooks.craps import Craps
 from devices.readings import AnyReading, DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUnintelligible, LinkUp
 
 TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {

@@ -15,7 +15,7 @@ from controller.games.craps.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import IN_CHARGE
 from controller.games.session import session
-from controller.rulebook_craps import CrapsBet
+from controller.rulebooks.craps import CrapsBet
 
 _SEAT = re.compile("seat:[1-9][0-9]{0,2}")
 

@@ -27,8 +27,8 @@ from controller.games.craps.bets import Bets, Dice, moved, next_point, settle, s
 from controller.games.craps.settings import CrapsSettings
 from controller.games.craps.state import DiceSet, Entry, Hand, Placed, State
 from controller.games.moves import Moves, frame_of
-from controller.law import Law
-from controller.rulebook_craps import Craps
+from controller.rulebooks.craps import Craps
+from controller.rulebooks.law import Law
 from devices.readings import Reading
 
 DECISIONS = ("round.confirm", "round.void")

@@ -19,7 +19,7 @@ from controller.games.cells.turn import CellsTurn
 from controller.games.fortune.settings import BREACHES, DOUBTED, FortuneSettings
 from controller.games.fortune.wheel import faults, symbol, usual
 from controller.games.wheels.state import Entry
-from controller.rulebook_wheels import FortuneWheel
+from controller.rulebooks.wheels import FortuneWheel
 from devices.readings import Number
 
 PAYS = {"24": "pays_24", "15": "pays_15"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from controller.rulebook_wheels import FortuneWheel
+from controller.rulebooks.wheels import FortuneWheel
 from devices.readings import Number
 
 OF_54: tuple[Number, ...] = (

@@ -15,7 +15,7 @@ from controller.games.house_poker.settings import HousePokerSettings
 from controller.games.house_poker.state import DEALER, Round, Seat
 from controller.games.poker.cards import dealt, is_up, up
 from controller.games.poker.deal import Order, deal, due
-from controller.rulebook_house_poker import HousePoker, Pays
+from controller.rulebooks.house_poker import HousePoker, Pays
 
 Stage = Literal["bets_open", "dealing", "decisions", "discards", "drawing", "dealer", "showdown", "over"]
 """What a round waits for, in this order; ``drawing``: cards that were asked for."""

@@ -54,7 +54,7 @@ from controller.games.poker.cards import is_known
 from controller.games.poker.readings import OF_A_CARD, take_fault
 from controller.games.roles import allow
 from controller.games.session import announce_last_rounds
-from controller.rulebook_house_poker import HousePoker
+from controller.rulebooks.house_poker import HousePoker
 from devices.readings import (
     AnyReading,
     CardDrawn,

@@ -11,7 +11,7 @@ import msgspec
 
 from controller.events import Settled
 from controller.games.hands.evaluator import RANKINGS, Value
-from controller.rulebook_house_poker import HousePoker, Jackpot, Pays, Threshold
+from controller.rulebooks.house_poker import HousePoker, Jackpot, Pays, Threshold
 
 Outcome = Literal["win", "lose", "tie"]
 EVEN = (1, 1)

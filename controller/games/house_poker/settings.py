@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.rulebook_house_poker import HousePoker
+from controller.rulebooks.house_poker import HousePoker
 
 
 class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

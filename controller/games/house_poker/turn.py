@@ -35,8 +35,8 @@ from controller.games.house_poker.state import DEALER, Round, Seat, State, Stop
 from controller.games.poker.cards import Table, drop, frames, is_up, laid_down, lay, seen, turned, up
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import Entry
-from controller.law import Law
-from controller.rulebook_house_poker import HousePoker
+from controller.rulebooks.house_poker import HousePoker
+from controller.rulebooks.law import Law
 from devices.readings import CardDrawn, ShufflerPacket
 
 MISDEALS: Mapping[str, VoidReason] = {

@@ -16,7 +16,7 @@ from controller.games.pai_gow import inputs
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import croupier, who_at
 from controller.games.pai_gow.turn import Round, State, Turn
-from controller.rulebook_pai_gow import PaiGow
+from controller.rulebooks.pai_gow import PaiGow
 
 
 class PaiGowGame(BankedGame):

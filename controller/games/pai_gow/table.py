@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from controller.games.hands.evaluator import Value, value
-from controller.rulebook_pai_gow import Case, Order, PaiGow
+from controller.rulebooks.pai_gow import Case, Order, PaiGow
 
 
 def who_at(book: PaiGow, position: int) -> str:

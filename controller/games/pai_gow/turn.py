@@ -20,7 +20,7 @@ from controller.games.poker import cards as poker_cards
 from controller.games.poker import deal as poker_deal
 from controller.games.poker.correction import Outcome
 from controller.games.poker.state import Entry
-from controller.rulebook_pai_gow import PaiGow
+from controller.rulebooks.pai_gow import PaiGow
 
 DEALER = "dealer"
 WRONGLY_SET = "wrongly_set"

@@ -9,7 +9,7 @@ from controller.commands import Command, VoidReason
 from controller.events import Announcement, Irregularity, LastRounds, RoundVoid
 from controller.games.moves import Moves
 from controller.games.poker.state import Entry, PokerState
-from controller.law import Law
+from controller.rulebooks.law import Law
 
 
 class Lawful(Protocol):

@@ -30,7 +30,7 @@ from controller.games.punto_banca.state import Burn, Coup
 from controller.games.punto_banca.turn import Turn
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import session, undecided
-from controller.law import Law
+from controller.rulebooks.law import Law
 
 MAY: dict[type[Command], tuple[Role, ...]] = {
     SessionOpen: IN_CHARGE,

@@ -9,7 +9,7 @@ from controller.games.baccarat import ORDER, SIDES, Side, is_natural, is_pair, n
 from controller.games.cards import is_card
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import Card, Coup
-from controller.rulebook_cards import ThirdCards
+from controller.rulebooks.cards import ThirdCards
 
 
 def count(hand: Coup) -> int:

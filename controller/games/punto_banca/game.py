@@ -42,7 +42,7 @@ from controller.games.punto_banca.state import SHOWN, Entry, State
 from controller.games.punto_banca.turn import Turn
 from controller.games.roles import allow
 from controller.games.session import announce_last_rounds
-from controller.rulebook_punto_banca import PuntoBanca
+from controller.rulebooks.punto_banca import PuntoBanca
 from devices.readings import (
     AnyReading,
     CardCut,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from controller.games import shoe
 from controller.games.shoe import ShoeSettings
-from controller.rulebook_punto_banca import TableKind
+from controller.rulebooks.punto_banca import TableKind
 
 
 class PuntoBancaSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -30,8 +30,8 @@ from controller.games.moves import Moves, frame_of
 from controller.games.punto_banca.coup import all_known, announced, count, hands_of, is_complete, marks_of, next_place, winner_of
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import Card, Coup, Entry, State
-from controller.law import Law
-from controller.rulebook_punto_banca import PuntoBanca
+from controller.rulebooks.law import Law
+from controller.rulebooks.punto_banca import PuntoBanca
 from devices.readings import CardDrawn, ShoeResult
 
 DECIDE = ("card.decide",)

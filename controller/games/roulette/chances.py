@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from controller.events import Colour, Half, Parity
-from controller.rulebook import Roulette
+from controller.rulebooks.rulebook import Roulette
 
 NUMBERS = range(1, 37)
 """The numbers of the cloth, three columns of twelve, without zero."""

@@ -24,7 +24,7 @@ from controller.games.roulette.wheel import faults
 from controller.games.roulette.zero import choices
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels import course as wheel
-from controller.rulebook import Roulette
+from controller.rulebooks.rulebook import Roulette
 from devices.readings import AnyReading, Number, WheelCell, WheelNumber, WheelPhase
 
 TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {

@@ -11,7 +11,7 @@ from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import BREACHES, RouletteSettings
 from controller.games.roulette.state import Entry, Hand, State
 from controller.games.wheels.turn import WheelTurn
-from controller.rulebook import Law, Roulette
+from controller.rulebooks.rulebook import Law, Roulette
 from devices.readings import LinkGap, LinkLate, Number, Reading, WheelNumber, WheelPhase
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
-from controller.rulebook import Roulette
+from controller.rulebooks.rulebook import Roulette
 
 Choice = Literal["half", "prison", "refund"]
 """``half``: take half back, the bank keeps the rest. ``prison``: leave it all. ``refund``: the last spin leaves no choice."""

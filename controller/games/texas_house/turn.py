@@ -15,8 +15,8 @@ from controller.games.hands.rankings import RANKINGS
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import Outcome, say_awards
 from controller.games.texas_house.settings import TexasHouseSettings
-from controller.law import Law
-from controller.rulebook_common_poker import TexasHouse
+from controller.rulebooks.common_poker import TexasHouse
+from controller.rulebooks.law import Law
 
 BOARD, DEALER = "board", "dealer"
 Cards = Mapping[str, tuple[str, ...]]

@@ -40,7 +40,7 @@ from controller.games.trente.rows import ROWS, points, rows
 from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import SHOWN, Entry, State
 from controller.games.trente.turn import Turn
-from controller.rulebook_trente import Trente
+from controller.rulebooks.trente import Trente
 from devices.readings import (
     AnyReading,
     CardCut,

@@ -25,8 +25,8 @@ from controller.games.moves import Moves, frame_of
 from controller.games.trente.rows import ROWS, Row, hands, is_coup, marks, next_row, rows, winner
 from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import Card, Coup, Entry, State
-from controller.law import Law
-from controller.rulebook_trente import Trente
+from controller.rulebooks.law import Law
+from controller.rulebooks.trente import Trente
 from devices.readings import CardDrawn
 
 

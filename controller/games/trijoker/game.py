@@ -19,7 +19,7 @@ from controller.games.game import Rejected
 from controller.games.roles import AT_THE_TABLE
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.games.trijoker.turn import Round, State, Turn
-from controller.rulebook_common_poker import Trijoker
+from controller.rulebooks.common_poker import Trijoker
 
 
 def act(turn: Turn, given: HandAct) -> None:

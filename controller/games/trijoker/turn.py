@@ -15,7 +15,7 @@ from controller.games.hands.rankings import RANKINGS
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import Outcome
 from controller.games.trijoker.settings import TrijokerSettings
-from controller.rulebook_common_poker import Trijoker
+from controller.rulebooks.common_poker import Trijoker
 
 COMMON = ("common:1", "common:2")
 """The left common card and the right one, as the croupier sees them."""

@@ -24,7 +24,7 @@ from controller.games.session import session
 from controller.games.wheels.readings import STARTING
 from controller.games.wheels.state import Countdown, Entry, Hand, Purpose
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
-from controller.rulebook import Law
+from controller.rulebooks.rulebook import Law
 
 MAY: dict[type[Command], tuple[Role, ...]] = {
     SessionOpen: IN_CHARGE,

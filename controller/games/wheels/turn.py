@@ -27,8 +27,8 @@ from controller.games.game import Rejected
 from controller.games.moves import Moves, frame_of
 from controller.games.wheels.settings import Breach, Policy, WheelSettings
 from controller.games.wheels.state import Entry, Hand, WheelState
-from controller.rulebook import Law
-from controller.rulebook_wheels import WheelBook
+from controller.rulebooks.rulebook import Law
+from controller.rulebooks.wheels import WheelBook
 from devices.readings import Number, Phase, Reading
 
 DECISIONS = ("round.confirm", "round.void")

@@ -15,8 +15,8 @@ from controller.games.chemin.game import CheminGame
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import State
 from controller.notation import read_input
-from controller.rulebook import rulebook
-from controller.rulebook_chemin import Chemin
+from controller.rulebooks.chemin import Chemin
+from controller.rulebooks.rulebook import rulebook
 from devices.readings import AnyReading, CardCut, CardDrawn
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")

@@ -21,8 +21,8 @@ from controller.games.baccarat import (
     winner,
 )
 from controller.games.cards import DECK
-from controller.rulebook import rulebook
-from controller.rulebook_cards import ThirdCards
+from controller.rulebooks.cards import ThirdCards
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.test_rulebooks import of
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")

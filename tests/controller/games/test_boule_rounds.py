@@ -18,8 +18,8 @@ from controller.events import (
 )
 from controller.games.boule.chances import bets, chances, winning
 from controller.games.game import Rejected
-from controller.rulebook import rulebook
-from controller.rulebook_wheels import Boule
+from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.wheels import Boule
 from tests.controller.games.cells_play import DECREES, Play, table
 from tests.controller.games.roulette_play import of, only, whats
 

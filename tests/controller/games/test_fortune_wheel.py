@@ -8,8 +8,8 @@ import pytest
 
 from controller.games.fortune.wheel import OF_64, faults, usual
 from controller.games.games import make_game
-from controller.rulebook import rulebook
-from controller.rulebook_wheels import FortuneWheel
+from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.wheels import FortuneWheel
 from devices.readings import Number
 from tests.controller.games.cells_play import DECREES
 

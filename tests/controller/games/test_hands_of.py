@@ -10,7 +10,7 @@ from controller.catalogue import catalogue
 from controller.games.hands.evaluator import RANKINGS, value
 from controller.games.hands.of import CONTESTS, Contest, contest
 from controller.games.hands.words import in_words
-from controller.rulebook import rulebook
+from controller.rulebooks.rulebook import rulebook
 
 ALL = [(decree, game) for decree, games in CONTESTS.items() for game in games]
 POKER = {"trijoker", "pai-gow", "omaha", "holdem", "stud", "circle", "texas", "poker", "synthetic", "three"}

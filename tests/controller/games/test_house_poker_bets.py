@@ -10,7 +10,7 @@ from controller.events import AwardQualified, BetPlaced, Irregularity, LastRound
 from controller.games.game import Rejected
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import prizes
-from controller.rulebook_house_poker import Jackpot
+from controller.rulebooks.house_poker import Jackpot
 from tests.controller.games.poker_play import Play, bets, box, dealt, go, of_kind, table
 from tests.controller.test_rulebook_house_poker import book_of
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from controller.games.decks import deck
 from controller.games.hands.evaluator import value
 from controller.games.pai_gow.table import case_of, clockwise, counted, croupier, judged, order, passed, positions, split, who_at
-from controller.rulebook import rulebook
-from controller.rulebook_pai_gow import PaiGow
+from controller.rulebooks.pai_gow import PaiGow
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.test_rulebooks import of
 
 DECREES = ("BAL09", "EUS96")

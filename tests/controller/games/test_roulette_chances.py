@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from controller.games.roulette.chances import Cover, chances, covers, winning
-from controller.rulebook import Roulette, rulebook
+from controller.rulebooks.rulebook import Roulette, rulebook
 
 RED = {1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}
 BLACK = {2, 4, 6, 8, 10, 11, 13, 15, 17, 20, 22, 24, 26, 28, 29, 31, 33, 35}

@@ -6,7 +6,7 @@ import pytest
 
 from controller.games.games import make_game
 from controller.games.roulette.wheel import EUROPEAN, faults, neighbours
-from controller.rulebook import Roulette, rulebook
+from controller.rulebooks.rulebook import Roulette, rulebook
 from tests.controller.games.roulette_play import PAIRS
 
 

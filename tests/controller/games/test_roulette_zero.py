@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from controller.games.roulette.zero import choices, may_leave_prison, worth
-from controller.rulebook import rulebook
+from controller.rulebooks.rulebook import rulebook
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 

@@ -14,7 +14,7 @@ from controller.commands import ShoeStart
 from controller.games import shoe
 from controller.games.cards import DECK
 from controller.games.shoe import Shoe, ShoeSettings
-from controller.rulebook_cards import ShoeRules
+from controller.rulebooks.cards import ShoeRules
 
 RULES = ShoeRules(decks=6, behind=7, burn="shown", backs=(3, 3), index=True, new=False)
 

@@ -13,7 +13,7 @@ from controller.games.cards import DECK
 from controller.games.game import Rejected
 from controller.games.hands.evaluator import best, best_of, value
 from controller.games.texas_house.turn import reaches
-from controller.rulebook import rulebook
+from controller.rulebooks.rulebook import rulebook
 from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
 
 BANK_PAIR = "Ah 2c Ks As 7c Kd"

@@ -14,7 +14,7 @@ from controller.games.game import Rejected
 from controller.games.games import make_game
 from controller.games.hands.evaluator import value
 from controller.games.trijoker.turn import pays
-from controller.rulebook import rulebook
+from controller.rulebooks.rulebook import rulebook
 from devices.readings import ShufflerState
 from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
 from tests.controller.test_rulebooks import of

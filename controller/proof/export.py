@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from controller.journal_schema import Entry
+from controller.journal.schema import Entry
 
 COLUMNS = ("position", "time", "table", "boot", "seq", "type", "session", "round", "number", "hash", "event")
 """Of the form ``csv``, which has the events alone."""

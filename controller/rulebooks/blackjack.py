@@ -8,8 +8,8 @@ import msgspec
 
 from controller.commands import Role, VoidReason
 from controller.events import Announcement
-from controller.law import Doubt, Law
-from controller.rulebook_cards import ShoeRules
+from controller.rulebooks.cards import ShoeRules
+from controller.rulebooks.law import Doubt, Law
 
 Pays = tuple[int, int]
 """To one, as a fraction: ``[3, 2]``."""

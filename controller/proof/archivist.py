@@ -15,14 +15,14 @@ from typing import Literal
 import structlog
 
 from controller.boot import boot
-from controller.checkpoint import Checkpoint
 from controller.configuration import Configuration
-from controller.journal import Journal
-from controller.journal_schema import JournalUnusable, Record
-from controller.notary import Notary
+from controller.journal.journal import Journal
+from controller.journal.schema import JournalUnusable, Record
+from controller.proof.checkpoint import Checkpoint
+from controller.proof.notary import Notary
+from controller.proof.sealing import seal
+from controller.proof.segment import Broken
 from controller.retained import Alert
-from controller.sealing import seal
-from controller.segment import Broken
 from controller.station import Station
 from controller.times import utc
 from controller.wire import PERIOD

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from controller.checkpoint import Checkpoint
-from controller.journal_schema import Entry
-from controller.verify import Verdict
+from controller.journal.schema import Entry
+from controller.proof.checkpoint import Checkpoint
+from controller.proof.verify import Verdict
 
 Name = tuple[str, str, int]
 """Table, boot and seq: one event of the whole site."""

@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 from nacl.signing import SigningKey
 
-from controller.checkpoint import sign
-from controller.journal_reader import JournalReader
-from controller.journal_schema import Entry, Head
-from controller.segment import FORMAT, Broken, Header, folder, name, span, write_segment
-from controller.segment import segments as sealed_segments
+from controller.journal.reader import JournalReader
+from controller.journal.schema import Entry, Head
+from controller.proof.checkpoint import sign
+from controller.proof.segment import FORMAT, Broken, Header, folder, name, span, write_segment
+from controller.proof.segment import segments as sealed_segments
 
 HOT_DAYS = 7
 """Days whose entries stay in the journal too, though they are sealed: for recalls, and to find them quickly."""

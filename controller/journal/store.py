@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from controller.boot import begun, continued
-from controller.journal_file import connect, move_aside, open_checked, open_or_begin
-from controller.journal_reader import JournalReader
-from controller.journal_schema import (
+from controller.journal.file import connect, move_aside, open_checked, open_or_begin
+from controller.journal.reader import JournalReader
+from controller.journal.schema import (
     Entry,
     Head,
     JournalLost,

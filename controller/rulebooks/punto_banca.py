@@ -8,8 +8,8 @@ import msgspec
 
 from controller.commands import Role, VoidReason
 from controller.events import Announcement
-from controller.law import Doubt, Law
-from controller.rulebook_cards import ShoeRules, ThirdCards
+from controller.rulebooks.cards import ShoeRules, ThirdCards
+from controller.rulebooks.law import Doubt, Law
 
 TableKind = Literal["full", "mini", "midi"]
 

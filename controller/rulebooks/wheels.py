@@ -8,7 +8,7 @@ import msgspec
 
 from controller.commands import Role, VoidReason
 from controller.events import Announcement
-from controller.law import Doubt, Law
+from controller.rulebooks.law import Doubt, Law
 
 
 class WheelBook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

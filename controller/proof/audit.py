@@ -14,13 +14,13 @@ import msgspec
 
 from controller.boot import Begun, Boot, TableSetup
 from controller.confidential import is_locked, is_sealed
-from controller.evidence import Evidence
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from controller.journal_schema import Entry
+from controller.journal.schema import Entry
 from controller.notation import read_input, write
+from controller.proof.evidence import Evidence
+from controller.proof.segment import Broken
 from controller.retained import About
-from controller.segment import Broken
 from controller.table import OUTAGE, RESTART, Table, Unrestorable
 from controller.wire import Calls
 from devices.calls import Missed, readings

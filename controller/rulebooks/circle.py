@@ -8,7 +8,7 @@ import msgspec
 
 from controller.commands import Role, VoidReason
 from controller.events import Announcement
-from controller.law import Doubt, Law
+from controller.rulebooks.law import Doubt, Law
 
 Direction = Literal["clockwise", "anticlockwise"]
 Speaks = Literal["mano", "bettor", "lowest_up", "best_up", "opener", "after_blinds"]

@@ -14,7 +14,7 @@ import msgspec
 from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.journal_schema import Head
+from controller.journal.schema import Head
 
 
 class KeyUnusable(Exception):

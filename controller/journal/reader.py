@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from controller.journal_schema import Entry, Head, chained, connect_reading, genesis
+from controller.journal.schema import Entry, Head, chained, connect_reading, genesis
 
 _PUBLISHED = "(kind = 'event' OR (kind = 'input' AND substr(body, 1, 10) = CAST('{\"sealed\":' AS BLOB)))"
 """Events, and the inputs that surveillance alone can open."""

@@ -6,8 +6,8 @@ import msgspec
 
 from controller.commands import Role, VoidReason
 from controller.events import Announcement
-from controller.law import Doubt, Law
-from controller.rulebook_cards import ShoeRules
+from controller.rulebooks.cards import ShoeRules
+from controller.rulebooks.law import Doubt, Law
 
 
 class Trente(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from controller.checkpoint import Checkpoint
-from controller.journal_schema import Entry, Kind, chained
+from controller.journal.schema import Entry, Kind, chained
+from controller.proof.checkpoint import Checkpoint
 
 FORMAT = "novamas segment 1"
 

@@ -20,10 +20,10 @@ from typing import TypeVar
 
 import msgspec
 
-from controller.journal_file import lock
-from controller.journal_reader import JournalReader
-from controller.journal_schema import Entry, Head, JournalFull, JournalUnusable, Record
-from controller.journal_store import Anew, Store
+from controller.journal.file import lock
+from controller.journal.reader import JournalReader
+from controller.journal.schema import Entry, Head, JournalFull, JournalUnusable, Record
+from controller.journal.store import Anew, Store
 
 CAPACITY = 20_000
 """Records that may wait in memory while the disk does not take them: hours of one table."""

@@ -12,10 +12,10 @@ from pathlib import Path
 import msgspec
 
 from controller.boot import Boot
-from controller.checkpoint import Checkpoint, flaw, kept
-from controller.evidence import Evidence, Source
-from controller.journal_schema import Entry, chained, genesis
-from controller.segment import Broken
+from controller.journal.schema import Entry, chained, genesis
+from controller.proof.checkpoint import Checkpoint, flaw, kept
+from controller.proof.evidence import Evidence, Source
+from controller.proof.segment import Broken
 
 MOST = 20
 """Problems that are listed; the rest is counted."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.rulebook_common_poker import Banked
+from controller.rulebooks.common_poker import Banked
 
 Order = Literal["higher", "equal", "lower"]
 """How a client's hand lies against the one that it is compared with."""

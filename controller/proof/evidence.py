@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from controller.checkpoint import Checkpoint
-from controller.journal_reader import JournalReader
-from controller.journal_schema import Entry, JournalUnusable
-from controller.segment import Broken, Segment, segments
+from controller.journal.reader import JournalReader
+from controller.journal.schema import Entry, JournalUnusable
+from controller.proof.checkpoint import Checkpoint
+from controller.proof.segment import Broken, Segment, segments
 
 
 class Source:

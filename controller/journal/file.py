@@ -10,8 +10,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controller.journal_reader import JournalReader
-from controller.journal_schema import SCHEMA, VERSION, JournalUnusable, is_damage
+from controller.journal.reader import JournalReader
+from controller.journal.schema import SCHEMA, VERSION, JournalUnusable, is_damage
 
 WHOLE_CHECK = 1 << 30
 """Bytes up to which the whole file is checked when it is opened; of a larger one only its last entries."""

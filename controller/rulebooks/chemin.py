@@ -8,8 +8,8 @@ import msgspec
 
 from controller.commands import Role, VoidReason
 from controller.events import Announcement
-from controller.law import Doubt, Law
-from controller.rulebook_cards import ShoeRules, ThirdCards
+from controller.rulebooks.cards import ShoeRules, ThirdCards
+from controller.rulebooks.law import Doubt, Law
 
 Error = Literal[
     "fifth_card",  # a card drawn before the hand has spoken is the bank's if the hand asks for none

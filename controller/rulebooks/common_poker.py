@@ -6,7 +6,7 @@ import msgspec
 
 from controller.commands import Role, VoidReason
 from controller.events import Announcement
-from controller.law import Doubt, Law
+from controller.rulebooks.law import Doubt, Law
 
 Pays = dict[str, tuple[int, int]]
 """What each category of hands pays to 1; a category that is not there pays nothing."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
-from controller.checkpoint import Checkpoint, KeyUnusable, keep, kept, key_path, load_key, make_key, public, sign
-from controller.journal_schema import Head
+from controller.journal.schema import Head
+from controller.proof.checkpoint import Checkpoint, KeyUnusable, keep, kept, key_path, load_key, make_key, public, sign
 from controller.times import utc
 
 

@@ -10,20 +10,20 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.law import Doubt as Doubt
-from controller.law import Law as Law
-from controller.rulebook_blackjack import Blackjack
-from controller.rulebook_chemin import Chemin
-from controller.rulebook_circle import Circle
-from controller.rulebook_common_poker import TexasHouse, Trijoker
-from controller.rulebook_craps import Craps
-from controller.rulebook_house_poker import HousePoker
-from controller.rulebook_pai_gow import PaiGow
-from controller.rulebook_punto_banca import PuntoBanca
-from controller.rulebook_trente import Trente
-from controller.rulebook_wheels import Bet as Bet
-from controller.rulebook_wheels import Boule, FortuneWheel
-from controller.rulebook_wheels import Roulette as Roulette
+from controller.rulebooks.blackjack import Blackjack
+from controller.rulebooks.chemin import Chemin
+from controller.rulebooks.circle import Circle
+from controller.rulebooks.common_poker import TexasHouse, Trijoker
+from controller.rulebooks.craps import Craps
+from controller.rulebooks.house_poker import HousePoker
+from controller.rulebooks.law import Doubt as Doubt
+from controller.rulebooks.law import Law as Law
+from controller.rulebooks.pai_gow import PaiGow
+from controller.rulebooks.punto_banca import PuntoBanca
+from controller.rulebooks.trente import Trente
+from controller.rulebooks.wheels import Bet as Bet
+from controller.rulebooks.wheels import Boule, FortuneWheel
+from controller.rulebooks.wheels import Roulette as Roulette
 
 Decree = Literal["BAL05", "BAL09", "ARA02", "EUS96", "GAL07"]
 

@@ -1,0 +1,1 @@
+"""The journal: what happened at the tables, on the disk."""
