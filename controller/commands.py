@@ -181,7 +181,7 @@ class CardDecide(Command, frozen=True, tag="card.decide"):
     ``read``: it is ``card``; ``accept``: it counts as it came; ``remove``: it leaves the game;
     ``next_round``: it is the first card of the next round; ``for``: it belongs to ``who``.
     ``basket``, ``floor``, ``exposed``: cards of ``who``, or the ``index``-th, fell into the basket, fell to the floor, were
-    shown before their time; by whose ``fault``.
+    shown before their time; by whose ``fault``. Of a card that waits because a reader says so: it does lie face up.
     """
 
     action: Literal["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]

@@ -293,25 +293,27 @@ def decide(turn: Turn, given: CardDecide) -> None:
 
 
 def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
-    """The card that waits leaves the game, or lies where it belongs, as it is or as the person reads it."""
-    deal, card, exposed = turn.state.deal, held.given.card, held.given.exposed
+    """The card that waits leaves the game, or lies where it belongs, as it is or as the person reads it.
+
+    Whether it lies face up the rules say, or the person: ``exposed``.
+    """
+    deal, card = turn.state.deal, held.given.card
     if given.action == "remove":
-        number = deal.round if deal else 0
-        turn.say(CardRemoved(round=number, why=held.trouble or "decided", card=card if exposed else None))
+        turn.say(CardRemoved(round=deal.round if deal else 0, why=held.trouble or "decided", card=None))
         return
-    if given.action not in ("accept", "read", "for"):
-        raise Rejected("the card is accepted, read anew, for somebody, or removed")
+    if given.action not in ("accept", "read", "for", "exposed"):
+        raise Rejected("the card is accepted, read anew, for somebody, exposed, or removed")
     if deal is None or not deal.closed or turn.too_early() or not deal.due:
         raise Rejected("no card is due: remove it, or say round.void")
     frame = frame_of(held.given)
-    if given.action == "read":
+    if given.action == "read" or given.card is not None:
         frame, card = (frame if given.card == card else None), given.card
     if card is not None and poker_cards.trouble(deal.table, [card], turn.deck):
         raise Rejected("the card is none of the deck, or lies there already: say read and the card, or remove it")
     to = given.who if given.action == "for" and given.who is not None else deal.due[0]
     if to not in deal.due:
         raise Rejected(f"no card is due to {to}")
-    turn.lay(to, card, up=exposed, frame=frame)
+    turn.lay(to, card, up=given.action == "exposed", frame=frame)
 
 
 # What commands stand on

@@ -64,10 +64,15 @@ def wait(turn: Turn, given: CardDrawn) -> None:
 def follow(turn: Turn, given: CardDrawn) -> None:
     """The card goes where the next one belongs, or stops the table."""
     if why := objection(turn, given):
-        turn.change(held=(Held(given=given, trouble=why), *turn.state.held))
-        turn.irregular(why, asks=turn.state.stop_asks)
+        seen = turn.hand.due[0] if why == "card_exposed" else None
+        law = turn.null_if_seen(seen, given.card) if seen else None
+        if law is None:
+            turn.change(held=(Held(given=given, trouble=why), *turn.state.held))
+        turn.irregular(why, asks=turn.state.stop_asks, detail=seen)
+        if law is not None:
+            turn.void(turn.hand.round, "card_exposed", law)
         return
-    turn.lay(turn.hand.due[0], given.card, up=given.exposed, frame=frame_of(given), by_device=True)
+    turn.lay(turn.hand.due[0], given.card, frame=frame_of(given))
     if turn.state.deal is not None:
         turn.advance()
 
@@ -101,7 +106,9 @@ def objection(turn: Turn, given: CardDrawn) -> str | None:
     claimed = turn.heeds_places and given.to is not None and given.to.startswith(PLACES)
     if claimed and given.to != deal.due[0]:
         return "card_unsure"
-    return poker_cards.trouble(deal.table, [given.card], turn.deck) if given.card is not None else None
+    if given.card is not None and (wrong := poker_cards.trouble(deal.table, [given.card], turn.deck)):
+        return wrong
+    return "card_exposed" if given.exposed and not turn.lies_up(deal.due[0]) else None  # a device's word turns no card
 
 
 def take_packet(turn: Turn, given: ShufflerPacket) -> None:

@@ -76,10 +76,12 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
         """What that asks for: the commands one of which the table waits for."""
         if self.stop is None:
             return ()
-        asks = ASKS.get(self.stop, ("card.decide", "round.void"))
+        asks = HELD if self.doubt is None and self.stop != "silence" else ASKS.get(self.stop, HELD)
         return asks if self.deal is not None else tuple(each for each in asks if each not in ("round.void", "cards.deal"))
 
 
+HELD = ("card.decide", "round.void")
+"""What a card that waits asks for."""
 ASKS: Mapping[str, tuple[str, ...]] = {
     "silence": ("cards.deal", "card.decide", "round.void"),
     "card_exposed": ("round.confirm", "round.void"),

@@ -62,8 +62,12 @@ class BankedTurn(PokerMoves[B, S, T]):
         """Whether the next card of this hand lies face up by the rules."""
 
     @abstractmethod
-    def exposed(self, who: str, *, by_device: bool = False) -> None:
-        """A card of this hand lies face up that must not, by the word of a person or of a device."""
+    def exposed(self, who: str) -> None:
+        """A card of this hand lies face up that must not, by the word of a person."""
+
+    def null_if_seen(self, who: str, card: str | None) -> Law | None:  # noqa: ARG002
+        """The law by which a device's word alone makes the round null that this card was seen; None: a person is asked."""
+        return None
 
     @abstractmethod
     def error(self, given: DealError) -> None:
@@ -173,16 +177,15 @@ class BankedTurn(PokerMoves[B, S, T]):
         up: bool = False,
         frame: Frame | None = None,
         count: int = 1,
-        by_device: bool = False,
     ) -> None:
-        """Cards go to a hand. One that lies face up and must not is exposed."""
+        """Cards go to a hand. One that lies face up and must not is exposed: ``up`` is the word of a person, never of a device."""
         before, by_rule = self.hand.table, self.lies_up(to)
         after = poker_cards.lay(before, to, card, up=up or by_rule, frame=frame, count=count)
         self.change_deal(table=after)
         for event in poker_cards.laid_down(before, after):
             self.say(replace(event, round=self.hand.round))
         if up and not by_rule:
-            self.exposed(to, by_device=by_device)
+            self.exposed(to)
 
     def put(self, table: poker_cards.Table) -> None:
         """The cards lie so now: those that are turned by it are told."""

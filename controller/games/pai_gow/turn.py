@@ -117,7 +117,7 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
         """All cards are dealt face down."""
         return False
 
-    def exposed(self, who: str, *, by_device: bool = False) -> None:  # noqa: ARG002
+    def exposed(self, who: str) -> None:
         """No section foresees it: the person in charge decides."""
         self.doubt("card_exposed", detail=who)
 

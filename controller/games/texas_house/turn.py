@@ -101,11 +101,13 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
         """The common cards."""
         return who == BOARD
 
-    def exposed(self, who: str, *, by_device: bool = False) -> None:
+    def null_if_seen(self, who: str, card: str | None) -> Law | None:  # noqa: ARG002
+        """One of the bank's."""
+        return self.book.void["card_exposed"] if self.settings.misdeal == "void" and who == DEALER else None
+
+    def exposed(self, who: str) -> None:
         """A player's card: the play is valid. One of the bank's: all cards are gathered."""
-        if who == DEALER and by_device and self.settings.misdeal == "ask":
-            self.doubt("card_exposed", detail=who)
-        elif who == DEALER:
+        if who == DEALER:
             self.void(self.hand.round, "card_exposed", self.book.void["card_exposed"])
         else:
             self.irregular("card_exposed", detail=who)

@@ -16,6 +16,7 @@ from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import Outcome
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.rulebooks.common_poker import Trijoker
+from controller.rulebooks.law import Law
 
 COMMON = ("common:1", "common:2")
 """The left common card and the right one, as the croupier sees them."""
@@ -83,7 +84,12 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
         first = not poker_cards.dealt(self.hand.table, who)
         return self.settings.face_up == "yes" and first and who != COMMON[1]
 
-    def exposed(self, who: str, *, by_device: bool = False) -> None:
+    def null_if_seen(self, who: str, card: str | None) -> Law | None:
+        """A common card from the jack on."""
+        null = self.settings.misdeal == "void" and who in COMMON and card is not None and voids(self.book, card)
+        return self.book.laws["common_exposed"] if null else None
+
+    def exposed(self, who: str) -> None:
         """A player's card: the round goes on. A common one: it depends on the card."""
         if who not in COMMON:
             self.irregular("card_exposed", detail=who)
@@ -93,13 +99,10 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
         if not seen:
             self.doubt("common_exposed", about=who, detail=who)
         else:
-            self._seen(who, seen[0], by_device=by_device)
+            self._seen(who, seen[0])
 
-    def _seen(self, who: str, card: str, *, by_device: bool = False) -> None:
+    def _seen(self, who: str, card: str) -> None:
         self.settle("common_exposed")
-        if by_device and voids(self.book, card) and self.settings.misdeal == "ask":
-            self.doubt("card_exposed", detail=who)
-            return
         self.irregular("common_exposed", detail=who)
         if voids(self.book, card):
             self.void(self.hand.round, "card_exposed", self.book.laws["common_exposed"])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from controller.events import CardDealt, CardTurned, DeckChecked, Hand, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
-from devices.readings import ShufflerState, ShufflerVerdict
-from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
+from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
+from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, of_kind, voids
 
 ONE, TWO = "Ts Td Tc", "As Ac 5d"
 
@@ -207,6 +208,82 @@ def test_a_common_card_that_lies_open_by_the_rules_was_not_seen_too_early(decree
     play.turn("common:1")
     with pytest.raises(Rejected, match="common:1 lies face up by the rules"):
         play.say("deal.error", error="exposed", who="common:1")
+
+
+# A reader that says that a card came face up: it may err, and a card that is told is told for good
+
+
+BEFORE = {"trijoker": "2c 3c", "texas-house": "2c 3c", "pai-gow": ""}
+"""Up to the left common card, the bank's first card, the first card of all."""
+
+
+def seen(game: str, decree: str, card: str = "Js", **settings: str) -> Play:
+    """A reader says that the next card came face up, where all lie face down."""
+    play = Play(game, decree, **settings)
+    play.open(1, 2)
+    play.bets()
+    if game == "pai-gow":
+        play.dice(1, 1, 6)
+    play.cards(BEFORE[game])
+    drawn = CardDrawn(at=9.0, device="shoe", frame=f"frame of {card}", card=card, exposed=True)
+    assert play.game.confidential(play.state, drawn)
+    play.take(drawn)
+    return play
+
+
+def public(play: Play) -> str:
+    """All that a subscriber has seen."""
+    return msgspec.json.encode([play.events, play.shown(), play.game.history(play.state)]).decode()
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+@pytest.mark.parametrize("answer", [{"action": "accept"}, {"action": "remove"}, None])
+def test_a_readers_word_tells_no_card(game: str, decree: str, answer: dict[str, str] | None) -> None:
+    play = seen(game, decree)
+    assert irregularities(play.events)[-1] == ("card_exposed", ("card.decide", "round.void"))
+    play.again()
+    if answer is None:
+        play.say("round.void", reason="card_exposed")
+    else:
+        play.say("card.decide", **answer)
+    assert "Js" not in public(play)
+    if answer == {"action": "accept"}:
+        assert of_kind(CardDealt, play.events)[-1].card is None
+        assert play.state.deal.table[-1].card == "Js", "it lies where it belongs, face down"
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS[:3])
+@pytest.mark.parametrize("card", ["Js", "Td"])
+def test_nor_where_it_makes_the_round_null(game: str, decree: str, card: str) -> None:
+    """A ten among the common cards of trijoker does not: of that a person is asked."""
+    play = seen(game, decree, card, misdeal="void")
+    null = game == "texas-house" or card == "Js"
+    assert [reason for reason, _ in voids(play.events)] == (["card_exposed"] if null else [])
+    assert (play.shown()["phase"] == "waiting") is null
+    assert card not in public(play)
+
+
+@pytest.mark.parametrize(("game", "decree"), PAIRS)
+def test_a_card_that_waits_for_another_reason_is_not_told_by_it_either(game: str, decree: str) -> None:
+    play = Play(game, decree)
+    play.open(1, 2)
+    play.cards("Js", exposed=True)
+    play.say("card.decide", action="remove")
+    play.bets()
+    if game == "pai-gow":
+        play.dice(1, 1, 6)
+    play.cards("Js", exposed=True, unsure=True)
+    play.say("card.decide", action="read", card="Js")
+    assert of_kind(CardDealt, play.events)[-1].card is None
+    assert "Js" not in public(play)
+
+
+def test_what_the_person_finds_there_may_be_another_card() -> None:
+    play = seen("trijoker", "BAL05")
+    said = play.say("card.decide", action="exposed", card="Tc")
+    assert [event.card for event in of_kind(CardDealt, said)] == ["Tc"]
+    assert voids(said) == []
+    assert "Js" not in public(play)
 
 
 def test_one_card_shown_by_its_place_is_one() -> None:

@@ -158,7 +158,7 @@ class Evening:
         asks = self.play.game.asks(self.state)
         match self.chance.choice(asks) if asks else "deck.check":
             case "card.decide":
-                action = self.chance.choice(("accept", "remove", "read"))
+                action = self.chance.choice(("accept", "remove", "read", "exposed"))
                 self.say("card.decide", action=action, card=self.unused()[0] if action == "read" else None)
             case "cards.show":
                 self.show()

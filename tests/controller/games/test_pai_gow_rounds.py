@@ -107,6 +107,9 @@ def test_a_card_that_comes_face_up_is_told_and_asked_about() -> None:
     play = table(1)
     play.dice(1, 2, 5)
     said = play.cards("Ah", exposed=True)
+    assert irregularities(said) == [("card_exposed", ("card.decide", "round.void"))]
+    assert of_kind(CardDealt, said) == []
+    said = play.say("card.decide", action="exposed")
     assert [event.card for event in of_kind(CardDealt, said)] == ["Ah"]
     assert irregularities(said) == [("card_exposed", ("round.confirm", "round.void"))]
 

@@ -230,7 +230,8 @@ def test_a_card_of_the_bank_that_comes_face_up_is_a_misdeal() -> None:
     assert voids(play.cards("Ks", exposed=True)) == [("card_exposed", "EUS96-163")]
     play = table()
     play.cards("Ah 2c")
-    assert irregularities(play.cards("Ks", exposed=True)) == [("card_exposed", ("round.confirm", "round.void"))]
+    assert irregularities(play.cards("Ks", exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
+    assert voids(play.say("card.decide", action="exposed")) == [("card_exposed", "EUS96-163")]
 
 
 @pytest.mark.rule("EUS96-163")

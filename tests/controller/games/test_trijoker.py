@@ -98,6 +98,9 @@ def test_without_a_reader_hands_are_told_when_they_lie_open(decree: str) -> None
 def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
     play = table(decree)
     said = play.cards("Kh", exposed=True)
+    assert irregularities(said) == [("card_exposed", ("card.decide", "round.void"))]
+    assert of_kind(CardDealt, said) == [], "it is told to nobody by a reader's word"
+    said = play.say("card.decide", action="exposed")
     assert irregularities(said) == [("card_exposed", ())]
     assert [event.card for event in of_kind(CardDealt, said)] == ["Kh"]
     play.cards("2c 5d Js 9c 8h 7s Qd")
@@ -122,8 +125,9 @@ def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: 
 def test_a_person_is_asked_where_only_a_device_has_seen_it(decree: str) -> None:
     play = table(decree)
     play.cards("2c 3c")
-    assert irregularities(play.cards("Js", exposed=True)) == [("card_exposed", ("round.confirm", "round.void"))]
-    said = play.say("round.void", reason="card_exposed")
+    assert irregularities(play.cards("Js", exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
+    said = play.say("card.decide", action="exposed")
+    assert [event.card for event in of_kind(CardDealt, said)] == ["Js"]
     assert [reason for reason, _ in voids(said)] == ["card_exposed"]
     play.bets()
     play.cards("2c 3c Js")
@@ -134,8 +138,10 @@ def test_a_person_is_asked_where_only_a_device_has_seen_it(decree: str) -> None:
 def test_a_lower_common_card_does_not_and_is_turned_in_its_turn(decree: str) -> None:
     play = table(decree)
     play.cards("2c 3c")
-    said = play.cards("Th", exposed=True)
+    assert irregularities(play.cards("Th", exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
+    said = play.say("card.decide", action="exposed")
     assert irregularities(said) == [("common_exposed", ())]
+    assert [event.card for event in of_kind(CardDealt, said)] == ["Th"]
     play.cards("5d Js 9c 8h 7s")
     assert play.shown()["phase"] == "first_bet"
     play.act("box:1", "withdraw")
