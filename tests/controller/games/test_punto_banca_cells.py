@@ -1,8 +1,4 @@
-"""Pages of play: each script is what a table saw and heard, and beside it stands every event that must come of it.
-
-A script's first lines name what it shows, its game, its decree and its settings; a line of the expected events is an event,
-or the reason why a command was refused. To see a script played: ``novamas play punto-banca --decree D SCRIPT``.
-"""
+"""All 88 cells of the third-card table of punto y banca, asked of the program itself."""
 
 from __future__ import annotations
 
@@ -10,65 +6,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from controller.cli import main
 from controller.games.baccarat import value
-from controller.games.game import Rejected
-from controller.notation import read_input, write
-from tests.controller.games.punto_banca_play import Play
 from tests.controller.test_rulebooks import of
-
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts" / "punto-banca"
-
-RULES: dict[str, tuple[str, ...]] = {
-    "after-a-natural": ("ARA02-077",),
-    "afresh": (),
-    "coups": ("ARA02-075", "ARA02-076", "ARA02-081"),
-    "cut-card": ("EUS96-117", "EUS96-126"),
-    "silence": (),
-    "stuck-cards": ("ARA02-080",),
-    "too-early": ("GAL07-094", "GAL07-058"),
-    "unread-card": (),
-    "without-keys": (),
-    "witnesses": (),
-    "wrong-shoe": ("BAL05-001", "BAL05-007", "BAL05-008", "BAL05-009", "BAL05-096"),
-}
-"""Script -> the rules it proves."""
-
-
-def played(script: Path) -> list[bytes]:
-    """What a script makes the table say, one line each."""
-    lines = script.read_text(encoding="utf-8").splitlines()
-    head = [line[2:].split(": ", 1) for line in lines if line.startswith("# ")]
-    told = {name: text for name, text in (each for each in head if len(each) == 2) if name != "set"}
-    settings = dict(text.split("=", 1) for name, text in (each for each in head if len(each) == 2) if name == "set")
-    play = Play(told["decree"], **settings)
-    said = []
-    for line in lines:
-        if line.startswith("#"):
-            continue
-        try:
-            said += [write(event) for event in play.take(read_input(line))]
-        except Rejected as refusal:
-            said.append(msgspec.json.encode({"refused": str(refusal)}))
-    return said
-
-
-def test_every_script_is_played() -> None:
-    assert {path.stem for path in SCRIPTS.glob("*.jsonl")} == set(RULES)
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.rule(*rules)) for name, rules in RULES.items()])
-def test_script(name: str) -> None:
-    expected = (SCRIPTS / f"{name}.events").read_bytes().splitlines()
-    said = played(SCRIPTS / f"{name}.jsonl")
-    assert [msgspec.json.decode(line) for line in said] == [msgspec.json.decode(line) for line in expected]
-
-
-# All cells of the third-card table, asked of the program itself
-
 
 BANK_DRAWS = {3: "012345679P", 4: "234567P", 5: "4567P", 6: "67", 7: ""}
 """The player's third cards on which a bank of 3 to 7 draws, ``P`` where the player stood; with less it always does."""

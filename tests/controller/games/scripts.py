@@ -1,0 +1,62 @@
+"""Scripts of play: what a table saw and heard, and beside each script every event that must come of it.
+
+A script's first lines name what it shows, its game, its decree and its settings; a line of the expected events is an event,
+or the reason why a command was refused. To see a script played: ``novamas play GAME --decree D SCRIPT``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from controller.cli.decode import pair
+from controller.games.game import Rejected
+from controller.games.games import make_game
+from controller.notation import Input, read_input, write
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+class Script(NamedTuple):
+    """A table, and what it sees and hears."""
+
+    game: str
+    decree: str
+    settings: dict[str, Any]
+    inputs: tuple[Input, ...]
+
+
+def scripts() -> set[str]:
+    """All that there are, as ``folder/name``."""
+    return {f"{path.parent.name}/{path.stem}" for path in SCRIPTS.glob("*/*.jsonl")}
+
+
+def read(name: str) -> Script:
+    """A script by its name. Settings are written as for ``novamas play --set``."""
+    lines = (SCRIPTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    head = [line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line]
+    told = {key: text for key, text in head if key != "set"}
+    settings = dict(pair(text) for key, text in head if key == "set")
+    return Script(told["game"], told["decree"], settings, tuple(read_input(line) for line in lines if not line.startswith("#")))
+
+
+def played(script: Script) -> list[Any]:
+    """What a script makes the table say, as it stands in JSON."""
+    game = make_game(script.game, script.decree, script.settings)
+    state, said = game.begin(), []
+    for each in script.inputs:
+        assert game.face_down or not game.confidential(state, each)
+        try:
+            state, events = game.step(state, each)
+        except Rejected as refusal:
+            said.append({"refused": str(refusal)})
+        else:
+            said += [msgspec.json.decode(write(event)) for event in events]
+    return said
+
+
+def expected(name: str) -> list[Any]:
+    """What it must say."""
+    return [msgspec.json.decode(line) for line in (SCRIPTS / f"{name}.events").read_bytes().splitlines()]
