@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,11 +12,10 @@ from controller.events import AwardQualified, ResultCorrected, RoundResult
 from controller.games.game import Rejected
 from controller.games.games import make_game
 from controller.games.poker.state import SHOWN
-from controller.notation import read_input
 from controller.table import Table
 from tests.controller.games.poker_play import Play, dealt, go, of_kind, result, said, table
+from tests.controller.games.scripts import read
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 TOLD, BANK, POOR = "9s 8s 7s 6s 5s", "Ah Kh 3c 4h 9h", "Qh Jd 3c 4h 9h"
 THREE, THREE_BANK = "9s 9d 9c", "Ah Kh 3c"
 
@@ -169,13 +167,12 @@ def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
 def test_a_table_that_is_taken_up_again_at_every_step_retains_the_corrected_result() -> None:
     saved: bytes | None = None
     corrections: list[ResultCorrected] = []
-    for line in (SCRIPTS / "poker-no-draw/correction.jsonl").read_text(encoding="utf-8").splitlines():
-        if line.startswith("#"):
-            continue
-        game = make_game("poker-no-draw", "EUS96", {"dealt": "packets"})
-        kept = Table("casino", "t1", "poker-no-draw", "EUS96", game, "b1", saved=saved)
+    script = read("poker-no-draw/correction")
+    for each in script.inputs:
+        game = make_game(script.game, script.decree, script.settings)
+        kept = Table("casino", "t1", script.game, script.decree, game, "b1", saved=saved)
         with contextlib.suppress(Rejected):
-            corrections += of_kind(ResultCorrected, kept.take(read_input(line), "time", 0))
+            corrections += of_kind(ResultCorrected, kept.take(each, "time", 0))
         saved = kept.saved()
     first, second = corrections
     assert (second.replaces, second.replaces_boot) == (first.seq, "b1")
