@@ -26,6 +26,7 @@ Slug = Annotated[
 ]
 Name = Annotated[str, Meta(min_length=1, description="a text that is not empty")]
 Positive = Annotated[int, Meta(ge=1, description="a whole number above zero")]
+KeepAlive = Annotated[int, Meta(ge=1, le=65535, description="whole seconds, 1 to 65535")]
 Seconds = Annotated[float, Meta(gt=0, le=86400, description="seconds, above 0 and at most 86400")]
 Speed = Annotated[float, Meta(gt=0, le=1000, description="a factor above 0 and at most 1000")]
 
@@ -89,7 +90,7 @@ class Broker(_Section, frozen=True):
     cert_file: Name | None = None
     key_file: Name | None = None
     protocol: Literal["5", "3.1.1"] = "5"
-    keepalive: Positive = 10
+    keepalive: KeepAlive = 10
 
 
 class Log(_Section, frozen=True):
@@ -161,7 +162,7 @@ def load(path: str | Path) -> Configuration:
 
     file = Path(path)
     try:
-        text = file.read_bytes().decode()
+        text = file.read_bytes().decode("utf-8-sig")  # some editors begin every file with a mark
         given = tomllib.loads(text)
     except OSError as error:
         raise Mistaken(str(path), (Mistake("file", f"cannot be read: {error.strerror}"),)) from error
@@ -169,7 +170,8 @@ def load(path: str | Path) -> Configuration:
         raise Mistaken(str(path), (Mistake(f"byte {error.start + 1}", "is not UTF-8 text"),)) from error
     except (ValueError, RecursionError) as error:  # a number of too many digits, or brackets within brackets without end
         what, _, where = str(error).rpartition(" (at ")
-        raise Mistaken(str(path), (Mistake(where.rstrip(")") if what else "file", what or str(error)),)) from error
+        told = Mistake(where.rstrip(")") if what else "file", places.refused(what or str(error)))
+        raise Mistaken(str(path), (told,)) from error
     notes: Notes = []
     folder = file.resolve().parent
     configuration = taken(_absolute(read(Configuration, given, (), notes), folder), folder, notes)

@@ -20,7 +20,7 @@ def text_of(path: Path) -> str:
             data = file.read(LONGEST + 1)
         if len(data) > LONGEST:
             raise ValueError(f"{path}: is no profile, which has at most {LONGEST} bytes")
-        return data.decode()
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -6,14 +6,18 @@ A field that is empty or at its default here may have been mistaken in the file;
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
+
+import msgspec
 
 from controller.broker import NotLoopback, loopback
 from controller.confidential import public_key
 from controller.configuration import BROKER_FILES, Broker, Configuration, Device, Table
-from controller.games.games import make_game, settings_of
-from devices.drivers import DRIVERS, driver
+from controller.games.game import Game
+from controller.games.games import GAMES, make_game, settings_of
+from devices.codec import Driver
+from devices.drivers import driver
 from devices.links import check_link
 from devices.places import Path
 from devices.profiles import profile
@@ -23,6 +27,14 @@ Flaws = Iterator[tuple[Path, str]]
 
 RESERVED = ("node",)
 """Names below ``novamas/v1/<site>/`` that no table may have."""
+
+SERVE: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("roulette-french", "roulette-american", "boule", "fortune-wheel"), ("wheel",)),
+    "craps": ("dice",),
+}
+"""The kinds of devices that a game listens to; those that are not here, to ``CARDS``."""
+
+CARDS = ("shoe", "shuffler", "slot")
 
 CREDENTIALS = "/run/credentials/"
 """Files below are shown by systemd to the running service only."""
@@ -92,10 +104,16 @@ def _surveillance(configuration: Configuration) -> Flaws:
 
 def deals_face_down(table: Table) -> bool:
     """Whether cards ever lie face down at this table; no, if its game cannot be made."""
+    game = _made(table)
+    return game is not None and game.face_down
+
+
+def _made(table: Table) -> Game | None:
+    """The game of a table, or None if it cannot be made, which is told elsewhere."""
     try:
-        return make_game(table.game, table.decree, table.settings).face_down
+        return make_game(table.game, table.decree, table.settings)
     except ValueError:
-        return False
+        return None
 
 
 def _table(at: Path, table: Table) -> Flaws:
@@ -158,12 +176,44 @@ def _device(at: Path, device: Device) -> Flaws:
 
 
 def _served(at: Path, table: Table) -> Flaws:
-    """Whether each device is one for the table's game: of a wheel for another it could make nothing."""
+    """Whether each device is one for the table's game: of another it could make nothing, and of two wheels only nonsense."""
+    if table.game not in GAMES:
+        return
+    serve = SERVE.get(table.game, CARDS)
+    wheels = 0
     for d, device in enumerate(table.device):
-        games = driver(device.driver).games if device.driver in DRIVERS else ()
-        if table.game and games and table.game not in games:
-            what = f"the driver {device.driver} is for {' and '.join(games)}; this table plays {table.game}"
+        known = _described(device)
+        if known is None:
+            continue
+        wheels += known.kind == "wheel"
+        if known.games and table.game not in known.games:
+            what = f"the driver {device.driver} is for {' and '.join(known.games)}; this table plays {table.game}"
             yield (*at, "device", d, "driver"), what
+        elif known.kind not in serve:
+            what = f"the driver {device.driver} is for a {known.kind}; {table.game} is played with a {' or a '.join(serve)}"
+            yield (*at, "device", d, "driver"), what
+        elif known.kind == "wheel" and wheels > 1:
+            yield (*at, "device", d), "a second wheel: a table has one, and could not tell their numbers apart"
+        else:
+            yield from _pockets((*at, "device", d), device, known, table)
+
+
+def _pockets(at: Path, device: Device, known: Driver, table: Table) -> Flaws:
+    """Whether a roulette wheel is said to have as many pockets as the decree gives it."""
+    allowed = getattr(getattr(_made(table), "book", None), "pockets", None)
+    notes: Notes = []
+    told = getattr(read(known.options, device.options, at, notes), "pockets", allowed)
+    if allowed is not None and told != allowed and not notes:
+        yield (*at, "options", "pockets"), f"{table.game} has {allowed} under {table.decree}"
+
+
+def _described(device: Device) -> Driver | None:
+    """The driver of a device, after its profile if it has one; None if it cannot be known, which is told elsewhere."""
+    try:
+        known = driver(device.driver)
+        return known.described(msgspec.convert(device.options, known.options)) if known.described is not None else known
+    except (KeyError, ValueError):
+        return None
 
 
 def _once(values: list[tuple[Path, str]], what: str) -> Flaws:

@@ -9,6 +9,19 @@ Path = tuple[str | int, ...]
 """The way to a value: keys and indexes, ``("table", 0, "device", 1, "link")``."""
 
 
+TOML = {
+    "Invalid value": "a text stands in quotes",
+    "Cannot overwrite a value": "the key stands here for the second time",
+    "Illegal character '\\n'": "a quote is not closed",
+}
+"""What the words in which ``tomllib`` refuses a text mostly mean."""
+
+
+def refused(what: str) -> str:
+    """Why a text is no TOML, with what it mostly means."""
+    return f"{what}: {TOML[what]}" if what in TOML else what
+
+
 def spell(path: Path) -> str:
     """A path as a person writes it.
 

@@ -10,6 +10,9 @@ import msgspec
 
 from devices import places
 
+PLAIN = {bool: ": write true or false", int: ": write a whole number", float: ": write a number", str: ": write a text in quotes"}
+"""The types of values, as they are written in TOML."""
+
 Notes = list[tuple[places.Path, str]]
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
@@ -39,6 +42,9 @@ def _value(field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.P
     if value is not msgspec.UNSET:
         if _is_section(part) and get_origin(kind) is UnionType:  # a section that may be left out
             return read(part, value, at, notes)
+        if _is_section(part) and get_origin(kind) is tuple and isinstance(value, dict):
+            notes.append((at, f"there may be several, so each begins with two brackets: [[{'.'.join(_keys(at))}]]"))
+            return (read(part, value, at, notes),)
         if _is_section(part) and get_origin(kind) is tuple and isinstance(value, list):
             return tuple(read(part, item, (*at, index), notes) for index, item in enumerate(value))
         if get_origin(kind) is dict and _is_section(get_args(kind)[1]) and isinstance(value, dict):
@@ -52,6 +58,10 @@ def _value(field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.P
     if field.default_factory is not msgspec.NODEFAULT:
         return field.default_factory()
     return () if get_origin(kind) is tuple else ""
+
+
+def _keys(at: places.Path) -> list[str]:
+    return [key for key in at if isinstance(key, str)]
 
 
 def _is_section(kind: Any) -> TypeGuard[type[msgspec.Struct]]:
@@ -68,5 +78,8 @@ def _expected(kind: Any, value: Any, error: str) -> str:
     if meant is not None and (description := meant.__metadata__[0].description):
         return f"expected {description}, got {value!r}"
     if get_origin(kind) is Literal:
-        return f"expected one of {', '.join(map(str, get_args(kind)))}, got {value!r}"
-    return f"{error[0].lower()}{error[1:]}"
+        texts = "; write it in quotes" if str(value) in get_args(kind) and value not in get_args(kind) else ""
+        return f"expected one of {', '.join(map(str, get_args(kind)))}, got {value!r}{texts}"
+    parts = get_args(kind) if get_origin(kind) is UnionType else (kind,)
+    plain = next((words for type_, words in PLAIN.items() if type_ in parts), "")
+    return f"{error[0].lower()}{error[1:]}{plain}"

@@ -9,6 +9,8 @@ import msgspec
 
 from controller.catalogue import Pair, catalogue, playable
 from controller.cli import Failed
+from controller.games.games import lacking
+from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import rulebook
 
 HELP = "say which games each decree has and which can be played now; or show the rules of one as data"
@@ -42,7 +44,7 @@ def _rules(game: str, decree: str | None, pairs: list[Pair]) -> bytes:
         raise Failed("which decree? Say --decree D")
     pair = next((pair for pair in pairs if pair.game == game), None)
     if pair is None:
-        raise Failed(f"{decree} has no game {game!r}; it has: {', '.join(pair.game for pair in pairs)}")
+        raise Failed(lacking(game, decree))
     if not playable(pair):
         raise Failed(f"{game} under {decree} cannot be played yet: its rules are not in the rulebook")
     return msgspec.json.encode(getattr(rulebook(decree), game.replace("-", "_")))
@@ -59,3 +61,5 @@ def _table(pairs: list[Pair]) -> None:
     console = Console()
     console.print(table)
     console.print(f"{len(pairs)} games, {now} playable now")
+    for decree in sorted({pair.decree for pair in pairs} - {decree for decree, games in CONTESTS.items() if games}):
+        console.print(f"{decree} has no game of poker")

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import msgspec
 
 from controller.games.game import Game
+from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import Doubt, rulebook
 
 ROULETTE = ("controller.games.roulette.game:RouletteGame", "controller.games.roulette.settings:RouletteSettings")
@@ -60,12 +61,21 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
     except KeyError as error:
         raise ValueError(error.args[0]) from None
     if book is None:
-        raise ValueError(f"{decree} does not have the game {game_id!r}")
+        raise ValueError(lacking(game_id, decree))
     game = _find(GAMES[game_id][0])
     doubts: dict[str, Doubt] = book.doubts
     stated = {name: doubt.default for name, doubt in doubts.items()} | dict(settings)
     made: Game = game(book, _settings(settings_type, stated))
     return made
+
+
+def lacking(game_id: str, decree: str) -> str:
+    """That a decree does not have a game, in words, with those that it has."""
+    poker = {game for games in CONTESTS.values() for game in games}
+    book = rulebook(decree)
+    has = [game for game in GAMES if getattr(book, game.replace("-", "_")) is not None]
+    other = ", nor any other of poker" if game_id in poker and poker.isdisjoint(has) else ""
+    return f"{decree} has no game {game_id!r}{other}; it has: {', '.join(has)}"
 
 
 def settings_of(game_id: str) -> type[msgspec.Struct]:

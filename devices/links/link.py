@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
@@ -98,8 +98,16 @@ def options(address: Address, kind: type[Options]) -> Options:
             try:
                 msgspec.convert(value, field.type, strict=False)
             except msgspec.ValidationError as error:
-                raise ValueError(f"{field.name}={value}: {error}") from None
+                raise ValueError(f"{field.name}={value}: {_expected(field.type, str(error))}") from None
     return msgspec.convert(address.options, kind, strict=False)
+
+
+def _expected(kind: Any, error: str) -> str:
+    """What an option may be, as it is written in an address."""
+    choices = [choice for part in (kind, *get_args(kind)) if get_origin(part) is Literal for choice in get_args(part)]
+    if choices:
+        return f"expected one of {', '.join(map(str, choices))}"
+    return {int: "expected a whole number", float: "expected a number", bool: "expected 0 or 1"}.get(kind, error)
 
 
 def host_and_port(address: Address) -> tuple[str, int]:

@@ -48,7 +48,7 @@ def parse(text: str) -> Profile:
         given = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         found = _PLACE.fullmatch(str(error))
-        line, place, what = (int(found["line"]), found["place"], found["what"]) if found else (0, "", str(error))
+        line, place, what = (int(found["line"]), found["place"], places.refused(found["what"])) if found else (0, "", str(error))
         raise Mistaken((Mistake(line, place, what),)) from error
     notes: Notes = []
     profile = read(Profile, given, (), notes)

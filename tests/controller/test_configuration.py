@@ -104,11 +104,57 @@ def test_the_sample_is_sound() -> None:
         ("[[table]]", "log = 3\n[[table]]", "line 5: broker.log: unknown key"),
         ("[[table]]", "[recordings]\nenabled = 1\n[[table]]", "line 6: recordings.enabled: expected `bool`, got `int`"),
         ("[[table]]", "[[table", "line 5, column 8"),
+        ("[[table]]", "[table]", "line 5: table: there may be several, so each begins with two brackets: [[table]]"),
+        ("[[table.device]]", "[table.device]", "line 9: table[0].device: there may be several, so each begins with two brackets"),
+        ('"BAL05"', "BAL05", "line 8, column 10: Invalid value: a text stands in quotes"),
+        ('id = "casino"', 'id = "casino"\nid = "mayor"', "line 3, column 13: Cannot overwrite a value: the key stands here for"),
+        ('id = "casino"', 'id = "casino', "line 2, column 13: Illegal character '\\n': a quote is not closed"),
+        ("[[table]]", "protocol = 5\n[[table]]", "line 5: broker.protocol: expected one of 5, 3.1.1, got 5; write it in quotes"),
+        ("[[table]]", "keepalive = 65536\n[[table]]", "line 5: broker.keepalive: expected whole seconds, 1 to 65535, got"),
+        (
+            'id = "wheel"',
+            'id = "wheel"\ncommands = 1',
+            "line 11: table[0].device[0].commands: expected `bool`, got `int`: write true or",
+        ),
+        (
+            'id = "wheel"',
+            'id = "wheel"\noptions.pockets = 38',
+            "line 11: table[0].device[0].options.pockets: roulette-french has 37 un",
+        ),
+        ("cammegh-ss2", "angel-eye", "line 11: table[0].device[0].driver: the driver angel-eye is for a shoe; roulette-french is"),
+        ("roulette-french", "texas-holdem", "line 8: table[0].decree: BAL05 has no game 'texas-holdem'; it has: roulette-french, "),
     ],
 )
 def test_a_mistake_is_told_with_its_place(tmp_path: Path, before: str, after: str, told: str) -> None:
     found = mistakes(tmp_path, GOOD.replace(before, after, 1))
     assert any(mistake.startswith(told) for mistake in found), found
+
+
+def test_a_decree_without_poker_says_so(tmp_path: Path) -> None:
+    found = mistakes(tmp_path, GOOD.replace("roulette-french", "texas-holdem").replace("BAL05", "GAL07"))
+    assert found[0].startswith(
+        "line 8: table[0].decree: GAL07 has no game 'texas-holdem', nor any other of poker; it has: roulette-"
+    )
+
+
+def test_one_mistake_is_told_once(tmp_path: Path) -> None:
+    for before, after in (
+        ("roulette-french", "roulete"),
+        ("cammegh-ss2", "camegh"),
+        ('id = "wheel"', 'id = "wheel"\noptions.pockets = 36'),
+    ):
+        assert len(mistakes(tmp_path, GOOD.replace(before, after))) == 1
+
+
+def test_a_table_has_one_wheel(tmp_path: Path) -> None:
+    second = '[[table.device]]\nid = "wheel-2"\ndriver = "saturn"\nlink = "tcp://127.0.0.1:4002"\n'
+    [told] = mistakes(tmp_path, GOOD + second)
+    assert told == "line 13: table[0].device[1]: a second wheel: a table has one, and could not tell their numbers apart"
+
+
+def test_a_file_may_begin_with_a_mark(tmp_path: Path) -> None:
+    (tmp_path / "novamas.toml").write_text(GOOD, encoding="utf-8-sig")
+    assert load(tmp_path / "novamas.toml").site.id == "casino"
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
@@ -148,8 +194,11 @@ def test_a_wrong_shape_is_told_and_nothing_breaks(tmp_path: Path, text: str) -> 
     assert mistakes(tmp_path, text)
 
 
+CARDS = GOOD.replace("roulette-french", "trente-et-quarante") + f'[surveillance]\npublic_key = "{"ab" * 32}"\n'
+
+
 def on(driver: str, link: str) -> str:
-    return GOOD.replace("cammegh-ss2", driver).replace("tcp://127.0.0.1:4001", link)
+    return CARDS.replace("cammegh-ss2", driver).replace("tcp://127.0.0.1:4001", link)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +226,7 @@ def test_a_link_that_the_driver_can_read_is_taken(tmp_path: Path, driver: str, l
 
 
 def test_a_table_of_codes_is_checked(tmp_path: Path) -> None:
-    text = GOOD.replace('"cammegh-ss2"', '"barcode-serial"\noptions.cards = { H7 = "7h" }')
+    text = CARDS.replace('"cammegh-ss2"', '"barcode-serial"\noptions.cards = { H7 = "7h" }')
     [told] = mistakes(tmp_path, text)
     assert told.startswith("line 12: table[0].device[0].options: cards: no code for Ac, 2c, ")
 
