@@ -7,6 +7,7 @@ lines on stdout; errors go to stderr, say what and where, and exit with 1 (2 for
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib import import_module
 from importlib.metadata import version
@@ -44,7 +45,27 @@ class Failed(Exception):
 
 def main(argv: list[str] | None = None) -> int:
     """Entry point of ``novamas``. Gives the exit code."""
-    words = sys.argv[1:] if argv is None else argv
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever called us; else the next file opened would take its place
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
+    try:
+        try:
+            return _run(sys.argv[1:] if argv is None else argv)
+        finally:
+            _flush()
+    except Failed as error:
+        print(f"novamas: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader of our output went away; that is its right
+        return 0
+    except OSError as error:
+        print(f"novamas: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(words: list[str]) -> int:
     chosen = next((word for word in words if not word.startswith("-")), None)
     parser = argparse.ArgumentParser(
         prog="novamas", description="Results of physical casino tables that can be trusted and proved."
@@ -60,13 +81,13 @@ def main(argv: list[str] | None = None) -> int:
         arguments = subparser.parse_intermixed_args(words[1:])  # else no file could follow an option
     else:
         arguments = parser.parse_args(words)
+    return int(arguments.run(arguments))
+
+
+def _flush() -> None:
+    """Write what is left of the output while errors can still be told; what cannot be written is not tried again at the end."""
     try:
-        return int(arguments.run(arguments))
-    except Failed as error:
-        print(f"novamas: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # the reader of our output went away; that is its right
-        sys.stderr.close()
-        return 0
-    except KeyboardInterrupt:
-        return 130
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
