@@ -83,6 +83,8 @@ def take_fault(turn: WheelTurn, given: WheelFault) -> None:
         return
     turn.change(faults=(*others, given.fault))
     hand = turn.state.hand
+    if turn.over(given.spin):
+        hand = None  # of the spin before, which has its outcome
     if given.fault in turn.breaches:
         if hand and turn.concerns(given.fault, hand):
             turn.breach(given.fault, given)

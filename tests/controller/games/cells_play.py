@@ -62,8 +62,8 @@ class Play:
         at = self.now()
         return self.take(WheelNumber(at=at, device=device, frame=f"number {number}", number=number, spin=spin, **fields))
 
-    def fault(self, fault: WheelFaultName, active: bool = True) -> list[AnyEvent]:
-        return self.take(WheelFault(at=self.now(), device="wheel", fault=fault, active=active))
+    def fault(self, fault: WheelFaultName, active: bool = True, spin: int | None = None) -> list[AnyEvent]:
+        return self.take(WheelFault(at=self.now(), device="wheel", fault=fault, active=active, spin=spin))
 
     def gap(self) -> list[AnyEvent]:
         """The device is not heard for a while."""

@@ -15,6 +15,7 @@ from controller.events import (
     RoundResult,
     RoundUnresolved,
     RoundVoid,
+    SessionOpened,
 )
 from controller.games.boule.game import BouleGame
 from controller.games.boule.settings import BREACHES, BouleSettings
@@ -126,6 +127,26 @@ def test_a_fault_before_the_launch_says_nothing_of_the_round() -> None:
     play.say("bets.open")
     assert play.fault("ball_out") == []
     assert play.show()["asks"] == []
+
+
+@pytest.mark.parametrize("game", ["boule", "fortune-wheel"])
+@pytest.mark.parametrize("fault", ["number_unknown", "between", "too_few_turns"])
+def test_a_fault_of_the_spin_before_says_nothing_of_the_round_in_hand(game: str, fault: WheelFaultName) -> None:
+    """The person in charge was quicker than the board, which waits for longer before it says that no place is seen."""
+    play = table(game)
+    play.until_closed(1)
+    play.say("round.void", "inspector", reason="inspector")
+    play.say("bets.open")
+    said = [
+        *play.fault(fault, spin=1),
+        *play.say("bets.close"),
+        *play.fault(fault, active=False, spin=1),
+        *play.fault(fault, spin=1),
+    ]
+    assert [each for each in whats(said) if each not in ("number_unknown", "alert.cleared")] == ["bets.closed"]
+    play.phase("launched", 2)
+    said = play.fault(fault, spin=2)
+    assert only(said, Irregularity).asks == DECISIONS
 
 
 def test_a_sensor_that_fails_is_an_alert() -> None:
@@ -259,7 +280,7 @@ def test_a_table_that_closes_leaves_the_ball_that_runs_unresolved() -> None:
 def test_the_minimum_is_the_authorised_one_or_twice_as_much(decree: str) -> None:
     for minimum in (500, 1000, None):
         play = Play("boule", decree, authorised_minimum=500)
-        assert play.say("session.open", minimum=minimum)
+        assert only(play.say("session.open", minimum=minimum), SessionOpened).minimum == minimum
     for minimum in (499, 750, 1500, 2000):
         play = Play("boule", decree, authorised_minimum=500)
         with pytest.raises(Rejected, match=f"the minimum of a cloth is 500 or 1000, not {minimum}: {decree}-"):

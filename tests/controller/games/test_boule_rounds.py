@@ -233,17 +233,40 @@ def test_every_other_number_wins_three_simple_chances(decree: str) -> None:
     assert set(bets(book)) == {chance for number in range(1, 10) for chance in winning(number, book)}
 
 
+WINS = {
+    1: ("black", "odd", "falta"),
+    2: ("red", "even", "falta"),
+    3: ("black", "odd", "falta"),
+    4: ("red", "even", "falta"),
+    6: ("black", "even", "pasa"),
+    7: ("red", "odd", "pasa"),
+    8: ("black", "even", "pasa"),
+    9: ("red", "odd", "pasa"),
+}
+
+
+@pytest.mark.parametrize("decree", cases("BAL05-040 BAL05-041", "ARA02-030 ARA02-031", "EUS96-037 EUS96-038", "GAL07-030"))
+def test_the_result_tells_the_simple_chances(decree: str) -> None:
+    """In another row of the same plate the number is the same."""
+    play = table("boule", decree)
+    for spin, (number, chances_of_it) in enumerate(WINS.items(), 1):
+        result = only(play.spin(number + 9 * (spin % 2), spin), RoundResult)
+        assert (result.number, (result.colour, result.parity, result.half)) == (number, chances_of_it)
+
+
 # Who throws
 
 
 @pytest.mark.rule("GAL07-035")
 def test_who_throws_is_told_and_how_often_running() -> None:
     play = table("boule", "GAL07")
-    for number, by in enumerate(("Ana", "Ana", "Brais"), 1):
+    running = []
+    for number, by in enumerate(("Ana", "Ana", "Brais", "Ana"), 1):
         play.say("bets.open")
         assert only(play.say("bets.close", "croupier", by), BetsClosed).by == by
         play.cell(1, number)
-    assert (play.show()["thrower"], play.show()["throws"]) == ("Brais", 1)
+        running.append((play.show()["thrower"], play.show()["throws"]))
+    assert running == [("Ana", 1), ("Ana", 2), ("Brais", 1), ("Ana", 1)]
     play.say("session.close")
     play.say("session.open")
     assert play.show()["thrower"] is None
