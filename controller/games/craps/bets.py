@@ -115,6 +115,18 @@ def moved(bets: Bets, name: str, dice: Dice, point: int | None) -> str | None:
     return f"{name}:{sum(dice)}" if bet.on == "own" and number is None else name
 
 
+def highest_alone(bet: CrapsBet, number: int | None, simple: int, gain: int) -> Fraction | None:
+    """The highest stake of a bet that stands by itself, where ``simple`` is that of a simple bet and ``gain`` how many times the
+    gain on it a multiple bet may bring; None where the decree gives none.
+    """
+    if bet.kind == "simple":
+        return Fraction(simple)
+    if bet.kind == "multiple":
+        return gain * simple / Fraction(*bet.pays)
+    percent = bet.maximum.get(str(number)) if bet.kind == "place" else None
+    return None if percent is None else Fraction(simple * percent, 100)
+
+
 def highest(bets: Bets, name: str, point: int | None, base: int) -> Fraction | None:
     """The highest stake of an associated bet beside a ``base`` stake; None where the decree gives none."""
     bet, number = parse(bets, name)

@@ -60,7 +60,10 @@ MAY: dict[type[Command], tuple[Role, ...]] = {
 
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
-    """The table opens: with other dice, no point and no shooter yet."""
+    """The table opens: with other dice, no point and no shooter yet, and at a minimum that fits its highest stake."""
+    highest, (low, high) = turn.settings.highest_simple, turn.book.simple_limits
+    if given.minimum and highest is not None and not low * given.minimum <= highest <= high * given.minimum:
+        raise refuse(turn, "bet_maximum_simple", f"the highest stake, {highest}, is {low} to {high} times the minimum")
     turn.open_session(
         given,
         hand=None,
@@ -82,12 +85,12 @@ def close_session(turn: Turn, given: SessionClose) -> None:
     """The table closes. A throw without a result stays unresolved; the dice of today are not those of tomorrow."""
     session(turn)
     hand, dice = turn.state.hand, turn.state.set
-    if hand and hand.closed:
+    if hand and (hand.closed or hand.asks):
         turn.unresolved(hand, "undecided", hand.dice)
     if (point := turn.point) is not None:
         turn.change(hand=None)
         turn.irregular("series_unfinished", detail=f"point {point}")
-    past = (*turn.state.used, *(dice.serials if dice else ()))
+    past = (*turn.state.used, *(dice.serials if dice else ())) or turn.state.past  # a session without dice used none
     turn.change(open=False, hand=None, set=None, used=(), past=past, relaunch=False)
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 

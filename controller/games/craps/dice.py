@@ -40,7 +40,7 @@ def set_dice(turn: Turn, given: SetCommand) -> None:
 
 
 def choose_dice(turn: Turn, given: DiceChoose) -> None:
-    """The shooter takes two of the six, or in a series two of the four left, if a die fell to the floor."""
+    """The shooter takes two of the six, or in a series two of the four left, if a die fell to the floor. A broken one may go."""
     session(turn)
     dice = turn.state.set
     if dice is None or dice.unfit:
@@ -49,7 +49,7 @@ def choose_dice(turn: Turn, given: DiceChoose) -> None:
     chosen, offered = given.serials, turn.on_offer(dice)
     if len(chosen) != 2 or len(set(chosen)) != 2:
         raise refuse(turn, "dice_count", "two dice are played with")
-    if turn.point is not None and len(dice.playing) == 2:
+    if turn.point is not None and len(dice.playing) == 2 and not _broken(turn):
         raise refuse(turn, "dice_change", "the dice may not be changed before the series is over")
     if not set(chosen) <= set(offered):
         raise Rejected(f"the dice to choose from are {', '.join(offered)}")
@@ -78,6 +78,12 @@ def report_die(turn: Turn, given: DieReport) -> None:
     turn.say(DieLost(round=hand.round if hand else 0, serial=serial, found=given.found, by=given.by))
     if hand and hand.closed and fell:
         turn.ask("die_off_table", detail=serial)
+
+
+def _broken(turn: Turn) -> bool:
+    """Whether the throw before was null because a die broke: those in reserve are there to take its place."""
+    last = turn.state.entries[-1:]
+    return bool(last) and last[0].reason == "die_broken"
 
 
 def _the_only(dice: tuple[str, ...]) -> str:

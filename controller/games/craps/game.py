@@ -45,7 +45,18 @@ from controller.games.craps.state import SHOWN, Entry, State
 from controller.games.craps.turn import DECISIONS, Turn
 from controller.games.roles import allow
 from controller.rulebooks.craps import Craps
-from devices.readings import AnyReading, DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import (
+    AnyReading,
+    DiceFault,
+    DiceRead,
+    DiceState,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+)
 
 TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
     DiceState: readings.take_state,
@@ -56,6 +67,7 @@ TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
     LinkLost: readings.take_silence,
     LinkUnintelligible: readings.take_silence,
     LinkLate: readings.take_silence,
+    LinkGap: readings.take_silence,  # what is missing was perhaps a throw
     SessionOpen: commands.open_session,
     SessionClose: commands.close_session,
     DiceSet: dice.set_dice,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from controller.commands import BetPlace, BetWithdraw, BoxesSet, ShooterSet
 from controller.events import BetPlaced
-from controller.games.craps.bets import highest, parse
+from controller.games.craps.bets import highest, highest_alone, parse
 from controller.games.craps.commands import refuse
 from controller.games.craps.state import Placed
 from controller.games.craps.turn import Turn
@@ -69,6 +69,11 @@ def place_bet(turn: Turn, given: BetPlace) -> None:
         raise Rejected(f"an amount of {given.amount} is none")
     if bet.base:
         _beside_its_base(turn, given, bet.base, number)
+    else:
+        _not_above(turn, given, bet, number)
+    lies = turn.holds(given.who, given.bet)
+    if bet.locked and lies and lies.amount is not None and (given.amount or 0) < lies.amount:
+        raise refuse(turn, "bet_locked", f"{given.bet} may not be lowered: {lies.amount} lies there")
     others = tuple(each for each in turn.state.bets if (each.who, each.bet) != (given.who, given.bet))
     turn.change(bets=(*others, Placed(given.who, given.bet, given.amount)))
     turn.say(_said(turn, given, True))
@@ -99,6 +104,15 @@ def _beside_its_base(turn: Turn, given: BetPlace, base: str, number: int | None)
         most = highest(turn.bets, given.bet, turn.point, placed.amount)
         if most is not None and given.amount > most:
             raise refuse(turn, "bet_maximum", f"{given.bet} is at most {int(most)} beside {placed.amount}")
+
+
+def _not_above(turn: Turn, given: BetPlace, bet: CrapsBet, number: int | None) -> None:
+    simple = turn.settings.highest_simple
+    if simple is None and turn.state.minimum is not None:
+        simple = turn.state.minimum * turn.book.simple_limits[1]
+    most = None if simple is None else highest_alone(bet, number, simple, turn.book.multiple_gain[1])
+    if given.amount is not None and most is not None and given.amount > most:
+        raise refuse(turn, f"bet_maximum_{bet.kind}", f"{given.bet} is at most {int(most)}")
 
 
 def _said(turn: Turn, given: BetPlace | BetWithdraw, lies: bool) -> BetPlaced:

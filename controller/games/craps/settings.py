@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -24,6 +24,10 @@ class CrapsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The list of place bets leaves out the 8, but its pay is there."""
     multiples: Literal["to_one", "for_one", "layout"] = "to_one"
     """«Paid so many times the bet»: the bet not included, or included; ``layout``: included for 15 and 30 times only."""
+    highest_simple: Annotated[int, msgspec.Meta(gt=0)] | None = None
+    """The highest stake on a simple bet, as the authorisation has it, in minor units; the others follow from it. Where it is not
+    stated, no stake may be above what the decree lets any authorisation have.
+    """
     field_four: Literal["printed", "wins"] = "printed"
     """Where the decree leaves the 4 out of the field: it loses as it is printed, or wins as it usually does."""
 
@@ -32,6 +36,9 @@ LAWS = (
     "bet_after_close",
     "bet_locked",
     "bet_maximum",
+    "bet_maximum_multiple",
+    "bet_maximum_place",
+    "bet_maximum_simple",
     "bet_time",
     "dice_change",
     "dice_changed",

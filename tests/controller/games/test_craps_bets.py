@@ -201,6 +201,25 @@ def test_bets_of_one_throw(decree: str) -> None:
         assert (totals(bets, name, "win"), totals(bets, name, "lose")) == ({number}, {7})
 
 
+@pytest.mark.parametrize(
+    "decree",
+    [
+        pytest.param("BAL05", marks=rule("BAL05-064")),
+        "ARA02",
+        pytest.param("EUS96", marks=rule("EUS96-114")),
+        pytest.param("GAL07", marks=rule("GAL07-140")),
+    ],
+)
+def test_place_bets(decree: str) -> None:
+    """The right one wins if its number comes before 7, the wrong one if 7 comes first; all else leaves them where they lie."""
+    bets = bets_of(decree)
+    for number in POINTS:
+        right, wrong = f"right:{number}", f"wrong:{number}"
+        assert (totals(bets, right, "win"), totals(bets, right, "lose")) == ({number}, {7})
+        assert (totals(bets, wrong, "win"), totals(bets, wrong, "lose")) == ({7}, {number})
+        assert totals(bets, right, "stays") == totals(bets, wrong, "stays") == set(range(2, 13)) - {7, number}
+
+
 def by_number(bet: str, *values: str) -> dict[str, str]:
     return {f"{bet}:{number}": value for number, value in zip(POINTS, values, strict=True)}
 

@@ -94,6 +94,14 @@ def test_a_slip_in_the_numbers_is_put_right() -> None:
     assert whats(play.say("dice.set", serials=SET)) == ["dice.registered"]
 
 
+@ruled("BAL05-053", "ARA02-122", "EUS96-101", "GAL07-130")
+def test_a_session_without_dice_does_not_make_those_of_before_good_again(decree: str) -> None:
+    play = table(decree)
+    for command in ("session.close", "session.open", "session.close", "session.open"):
+        play.say(command)
+    assert only(play.say("dice.set", serials=SET), Irregularity).what == "dice_reused"
+
+
 @ruled("BAL05-054", "ARA02-123", "EUS96-100", "GAL07-129")
 def test_dice_of_the_wrong_make(decree: str) -> None:
     play = opened(decree)
@@ -146,6 +154,25 @@ def test_a_die_that_fell_in_a_series_is_replaced_from_the_reserve(decree: str) -
     with pytest.raises(Rejected, match="before the series is over"):
         play.say("dice.choose", serials=["105", "106"])
     assert play.point == 8
+
+
+@every
+def test_a_die_that_broke_in_a_series_is_replaced(decree: str) -> None:
+    play = table(decree)
+    play.totals(8)
+    play.bets()
+    play.move()
+    play.say("round.void", role="croupier", reason="die_broken")
+    chosen = only(play.say("dice.choose", role="croupier", serials=["101", "104"]), DiceChosen)
+    assert (chosen.reserve, chosen.announcement) == (("102", "103", "105", "106"), CHANGE[decree])
+    assert only(play.totals(9), RoundResult).point == 8
+    with pytest.raises(Rejected, match=f"before the series is over: {decree}-"):
+        play.say("dice.choose", role="croupier", serials=["105", "106"])
+    play.bets()
+    play.move()
+    play.say("round.void", role="croupier", reason="dice_slid")
+    with pytest.raises(Rejected, match=f"before the series is over: {decree}-"):
+        play.say("dice.choose", role="croupier", serials=["105", "106"])
 
 
 def test_one_die_for_another_if_the_house_says_so() -> None:

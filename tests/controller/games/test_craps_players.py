@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -149,6 +150,19 @@ def test_a_bet_on_win_is_not_taken_back(decree: str) -> None:
         play.say("bet.withdraw", who="seat:1", bet="win")
 
 
+@ruled("BAL05-063", "ARA02-129", "EUS96-108", "GAL07-138")
+def test_nor_is_a_part_of_it(decree: str) -> None:
+    play = table(decree)
+    play.bet("win", amount=1000)
+    for amount in (999, None):
+        with pytest.raises(Rejected, match=f"win may not be lowered: 1000 lies there: {decree}-"):
+            play.bet("win", amount=amount)
+    play.bet("win", amount=1500)
+    play.bet("dont_win", "seat:2", amount=1000)
+    play.bet("dont_win", "seat:2", amount=500)
+    assert [(each.bet, each.amount) for each in play.state.bets] == [("win", 1500), ("dont_win", 500)]
+
+
 @ruled("BAL05-055", "ARA02-124", "EUS96-106", "GAL07-131")
 def test_no_bet_once_they_are_closed(decree: str) -> None:
     play = table(decree)
@@ -210,6 +224,60 @@ def test_what_goes_beside_another_bet(decree: str) -> None:
     gone = play.say("bet.withdraw", who="seat:2", bet="dont_win")
     assert [(event.bet, event.lies) for event in of(gone, BetPlaced)] == [("dont_win", False), ("dont_win_odds", False)]
     assert [each.bet for each in play.state.bets] == ["win", "win_odds"]
+
+
+HIGHEST = {
+    "win": 100,
+    "field": 100,
+    "big_8": 100,
+    **dict.fromkeys(("right:4", "right:5", "right:9", "right:10"), 100),
+    **dict.fromkeys(("right:6", "right:8"), 120),
+    **dict.fromkeys(("wrong:4", "wrong:10"), 220),
+    **dict.fromkeys(("wrong:5", "wrong:9"), 160),
+    **dict.fromkeys(("wrong:6", "wrong:8"), 125),
+    "seven": 75,  # 4 to 1: three times the gain on a simple bet
+    "any_craps": Fraction(300, 7),
+    "craps_12": 10,
+}
+"""The highest stake in per cent of that on a simple bet."""
+
+
+@pytest.mark.parametrize("bet", HIGHEST)
+@ruled("BAL05-066", "", "", "GAL07-141")
+def test_no_bet_is_above_what_the_authorisation_has(decree: str, bet: str) -> None:
+    play = table(decree, highest_simple=70_000)
+    most = int(Fraction(HIGHEST[bet]) * 700)
+    with pytest.raises(Rejected, match=f"{bet} is at most {most}: {decree}-.*IV.2"):
+        play.bet(bet, amount=most + 1)
+    assert only(play.bet(bet, amount=most), BetPlaced).amount == most
+
+
+@pytest.mark.parametrize(
+    ("decree", "low", "high"),
+    [
+        pytest.param("BAL05", 20, 1000, marks=rule("BAL05-066")),
+        ("ARA02", 50, 200),
+        ("EUS96", 20, 1000),
+        pytest.param("GAL07", 100, 1000, marks=rule("GAL07-141")),
+    ],
+)
+def test_nor_above_what_any_authorisation_may_have(decree: str, low: int, high: int) -> None:
+    play = table(decree)
+    with pytest.raises(Rejected, match=f"field is at most {500 * high}: {decree}-"):
+        play.bet("field", amount=500 * high + 1)
+    play.bet("field", amount=500 * high)
+    for times in (low, high):
+        assert Play(decree, highest_simple=500 * times).say("session.open", minimum=500)
+    for highest in (500 * low - 1, 500 * high + 1):
+        with pytest.raises(Rejected, match=f"the highest stake, {highest}, is {low} to {high} times the minimum: {decree}-"):
+            Play(decree, highest_simple=highest).say("session.open", minimum=500)
+
+
+def test_where_nobody_knows_a_minimum_or_an_amount_no_bet_is_too_high() -> None:
+    play = Play()
+    play.say("session.open")
+    assert play.bet("field", "seat:1", amount=10**12)
+    assert table(highest_simple=50_000).bet("field")
 
 
 def test_what_goes_beside_a_bet_that_travelled() -> None:

@@ -70,6 +70,16 @@ def test_a_throw_in_the_air_at_the_closing() -> None:
     assert play.lie(3, 4) == []
 
 
+def test_a_throw_before_the_close_of_bets_that_waits_at_the_closing() -> None:
+    play = table()
+    play.say("bets.open")
+    play.bet("win")
+    play.throw(3, 4)
+    assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
+    assert only(play.events, RoundUnresolved).dice == (3, 4)
+    assert whats(play.say("round.void", reason="bad_throw")) == ["round.void"]
+
+
 def test_a_throw_that_is_decided_after_the_closing() -> None:
     play = table()
     play.totals(4)

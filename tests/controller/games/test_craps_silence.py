@@ -8,7 +8,7 @@ import pytest
 
 from controller.events import AlertCleared, AlertRaised, Irregularity, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
-from devices.readings import LinkStale
+from devices.readings import LinkGap, LinkStale
 from tests.controller.games.craps_play import DECREES, Play, of, only, table, whats
 
 every = pytest.mark.parametrize("decree", DECREES)
@@ -186,6 +186,28 @@ def test_without_a_count_nobody_knows() -> None:
     play.gap()
     play.move(throw=None)
     assert only(play.lie(2, 4, throw=None), RoundUnresolved).dice == (2, 4)
+
+
+def test_reports_that_are_missing_may_have_hidden_a_throw() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.lie(2, 2, throw=None)
+    play.take(LinkGap(at=play.now(), device="dice", lost=3))
+    lost = only(play.lie(3, 3, throw=None), RoundUnresolved)
+    assert (lost.why, lost.dice, play.point) == ("silence", (3, 3), 4)
+
+
+def test_the_count_of_the_device_shows_that_no_throw_was_among_them() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 2)
+    for gap_in_the_air in (False, True):
+        if gap_in_the_air:
+            play.move()
+        play.take(LinkGap(at=play.now(), device="dice", lost=1))
+        events = [*play.state_said("settled"), *play.lie(3, 2)] if gap_in_the_air else play.throw(2, 3)
+        assert only(events, RoundResult).total == 5
+    play.throws += 1
+    play.take(LinkGap(at=play.now(), device="dice", lost=9))
+    assert only(play.throw(2, 3), RoundUnresolved).why == "silence"
 
 
 def test_dice_that_lie_as_before_after_a_silence() -> None:
