@@ -112,9 +112,12 @@ class Physician:
         )
 
     def stands(self) -> tuple[Any, ...]:
-        """What is told at once when it changes: the journal, the broker, each device."""
-        devices = (device.health().state for place in self._places.values() for device in place.devices.values())
-        return (self._journal.failed, self._publisher.standing.connected, *devices)
+        """What is told at once when it changes: the journal, the broker, each device. A link that is open for the first time has
+        the state that it had before.
+        """
+        devices = (device.health() for place in self._places.values() for device in place.devices.values())
+        stand = ((health.state, health.reconnects, bool(health.link)) for health in devices)
+        return (self._journal.failed, self._publisher.standing.connected, *stand)
 
     def _outbox(self) -> OutboxHealth:
         try:

@@ -24,7 +24,9 @@ from controller.publisher import Publisher
 from controller.station import Station
 from controller.table import Table
 from controller.topics import Topics
+from devices.device import Device
 from devices.readings import LinkGarbage, LinkUp
+from tests.devices.parts import Lines, Pty, until
 
 GAME = make_game("roulette-french", "ARA02", {})
 
@@ -99,6 +101,29 @@ async def test_a_journal_that_stores_nothing_is_found_out(tmp_path: Path, monkey
         assert physician.stuck() is None
         report = physician.report()
         assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 2, 0)
+
+
+async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
+    """A device that says nothing yet has the same state before and after."""
+    port = Pty(tmp_path)
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        device = Device(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
+        places = {"r1": Place(station(journal), Topics("palma"), {"wheel": device}, 1.0)}
+        desk = Desk("pit-1", "b1", Topics("palma"), places)
+        physician = Physician("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
+        before = physician.stands()
+        running = asyncio.create_task(device.run())
+        await until(lambda: device.health().link)
+        opened = physician.stands()
+        assert device.health().state == "connecting"
+        assert opened != before
+        port.unplug()
+        port.plug()
+        await until(lambda: device.health().reconnects == 1 and device.health().state == "connecting")
+        assert physician.stands() != opened  # however short the time between
+        running.cancel()
+        await asyncio.wait([running])
+    port.unplug()
 
 
 async def test_a_command_that_the_journal_cannot_take_is_refused(tmp_path: Path) -> None:
