@@ -12,6 +12,8 @@ import pytest
 from tests.daemon.mosquitto import Mosquitto, Subscriber
 from tests.daemon.process import Daemon, Wheel
 
+Tell = Callable[[str, Callable[[], str]], None]
+
 
 @pytest.fixture
 def ending() -> Iterator[ExitStack]:
@@ -29,11 +31,18 @@ def mosquitto(tmp_path: Path, ending: ExitStack) -> Mosquitto:
 
 
 @pytest.fixture
-def subscribe(ending: ExitStack) -> Callable[..., Subscriber]:
+def tell(request: pytest.FixtureRequest) -> Tell:
+    """``tell(what, text)``: show this text with the test's failure, if it fails."""
+    return lambda what, text: request.node.add_report_section("teardown", what, text())
+
+
+@pytest.fixture
+def subscribe(ending: ExitStack, tell: Tell) -> Callable[..., Subscriber]:
     """``subscribe(port)``: a client that hears everything."""
 
     def make(port: int, *topics: str, **credentials: Any) -> Subscriber:
         subscriber = Subscriber(port, *topics, **credentials)
+        ending.callback(tell, "messages", subscriber.told)
         ending.callback(subscriber.close)
         return subscriber
 
@@ -48,11 +57,12 @@ def wheel(tmp_path: Path, ending: ExitStack) -> Wheel:
 
 
 @pytest.fixture
-def daemon(tmp_path: Path, ending: ExitStack) -> Callable[[str], Daemon]:
+def daemon(tmp_path: Path, ending: ExitStack, tell: Tell) -> Callable[[str], Daemon]:
     """``daemon(configuration)``: written down, not yet started."""
 
     def make(configuration: str) -> Daemon:
         made = Daemon(tmp_path, configuration)
+        ending.callback(tell, "log of the daemon", made.log)
         ending.callback(made.kill)
         return made
 

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +23,34 @@ PATIENCE = 30.0
 """Seconds after which a test gives up waiting for what should come at once."""
 
 
-def until(what: str, condition: Callable[[], Any], trouble: Callable[[], str] = lambda: "") -> Any:
-    """Wait for a condition and give what it gave."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
+def until(what: str, condition: Callable[[], Any], trouble: Callable[[], str] = lambda: "", patience: float = PATIENCE) -> Any:
+    """Wait for a condition and give what it gave. It is looked at once more after the last moment: we may have slept over it."""
+    end = time.monotonic() + patience
+    while True:
+        last = time.monotonic() >= end
         if found := condition():
             return found
+        if last:
+            pytest.fail(f"waited {patience:g} s in vain: {what}\n{trouble()}")
         time.sleep(0.01)
-    pytest.fail(f"waited {PATIENCE:g} s in vain: {what}\n{trouble()}")
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A port on which nobody listens, kept for us as long as this process lives: only who asks for it by its number gets it."""
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", 0))
+    port = int(holder.getsockname()[1])
+    holder.detach()
+    return port
+
+
+def once(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without doubles, as every consumer drops them: by table, boot and number."""
+    first: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for event in events:
+        first.setdefault((event["table"], event["boot"], event["seq"]), event)
+    return list(first.values())
 
 
 class Mosquitto:
@@ -129,13 +143,24 @@ class Subscriber:
         return [heard for heard in list(self.heard) if heard.topic.endswith(ending)]
 
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """The events heard, of one type or all, in order of arrival."""
-        return [heard.body for heard in self.on("/event") if kind is None or heard.body["type"] == kind]
+        """The events heard, of one type or all, in order of arrival, without doubles: a daemon that was killed, or lost its
+        broker, says again what it does not know to have been heard.
+        """
+        return [event for event in once(heard.body for heard in self.on("/event")) if kind is None or event["type"] == kind]
 
     def latest(self, ending: str) -> Any:
         """The last body on a topic that ends so; None if there is none."""
         found = self.on(ending)
         return found[-1].body if found else None
+
+    def gone(self, ending: str) -> bool:
+        """Whether a topic that ends so held something, and holds nothing any more."""
+        found = self.on(ending)
+        return bool(found) and found[-1].payload == b""
+
+    def told(self) -> str:
+        """What was heard last, for a person who wonders why a test failed."""
+        return "\n".join(f"{heard.topic} {heard.payload[:300]!r}" for heard in self.heard[-100:])
 
     def close(self) -> None:
         self._client.disconnect()

@@ -23,6 +23,16 @@ def until_more(heard: Subscriber, kind: str, count: int) -> list[dict[str, Any]]
     return found
 
 
+def until_said(heard: Subscriber, kind: str, count: int) -> list[dict[str, Any]]:
+    """Wait until so many events of a kind were heard, and give them."""
+
+    def enough() -> list[dict[str, Any]]:
+        return heard.events(kind)[:count] if len(heard.events(kind)) >= count else []
+
+    found: list[dict[str, Any]] = until(f"{count} of {kind}", enough, lambda: "\n".join(map(str, heard.events())))
+    return found
+
+
 def until_up(heard: Subscriber, daemon: Daemon, table: str = TABLE) -> None:
     """Wait until the table says that its wheel is up."""
 
@@ -33,6 +43,19 @@ def until_up(heard: Subscriber, daemon: Daemon, table: str = TABLE) -> None:
         return bool(state) and state["devices"].get("wheel", {}).get("state") == "up"
 
     until("the wheel is up", up, daemon.log)
+
+
+def until_open(heard: Subscriber, daemon: Daemon, table: str, device: str) -> None:
+    """Wait until this life of the daemon has the device's port open. What is written to a port before is thrown away there."""
+
+    def is_open() -> bool:
+        health = heard.latest("/health")
+        if not health or health["boot"] != daemon.boot():
+            return False
+        stands = health["tables"][table]["devices"][device]
+        return "link" in stands and stands["state"] != "lost"
+
+    until(f"{device} of {table} is open", is_open, daemon.log)
 
 
 def command(heard: Subscriber, name: str, table: str = TABLE, **fields: Any) -> dict[str, Any]:
@@ -52,8 +75,3 @@ def spin(wheel: Wheel, heard: Subscriber, number: str, count: int, before: str =
         if kind:
             found = until_more(heard, kind, known)
     return found[0]
-
-
-def once(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without doubles, as every consumer drops them: by table, boot and number."""
-    return list({(event["table"], event["boot"], event["seq"]): event for event in reversed(events)}.values())[::-1]

@@ -95,9 +95,12 @@ class Daemon:
         self.program = ("-c", "import sys; from controller.cli import main; sys.exit(main())")
         self.process: subprocess.Popen[bytes] | None = None
         self._lines: list[str] = []
+        self._since = 0
+        """Lines of the log before this life."""
         self._listening: threading.Thread | None = None
 
     def start(self, **environment: str) -> None:
+        self._since = len(self._lines)
         self.process = subprocess.Popen(
             [sys.executable, *self.program, "run", str(self.file)],
             stdout=subprocess.PIPE,
@@ -137,6 +140,11 @@ class Daemon:
     def log(self) -> str:
         return "\n".join(self._lines)
 
+    def boot(self) -> str | None:
+        """What this life of the daemon calls itself, once it has said so."""
+        up = [json.loads(line) for line in self._lines[self._since :] if '"event": "daemon up"' in line]
+        return up[0]["boot"] if up else None
+
     def logged(self, event: str) -> list[dict[str, Any]]:
         """The log lines with that fixed text."""
         lines = (json.loads(line) for line in list(self._lines) if line.startswith("{"))
@@ -159,6 +167,7 @@ def table(
     decree: str = "ARA02",
     simulated: bool = False,
     commands: bool = False,
+    stale_after: float = 5.0,
 ) -> str:
     """The ``[[table]]`` of a roulette with one Cammegh wheel."""
     text = f'\n[[table]]\nid = "{id}"\ngame = "{game}"\ndecree = "{decree}"\n'
@@ -166,7 +175,7 @@ def table(
         text += "simulated = true\n"
     if wheel is not None:
         text += f'\n[[table.device]]\nid = "wheel"\ndriver = "cammegh-ss2"\nlink = "{wheel.url}"\n'
-        text += f"commands = {str(commands).lower()}\n"
+        text += f"commands = {str(commands).lower()}\nstale_after = {stale_after}\n"
     return text
 
 

@@ -14,7 +14,7 @@ import pytest
 from simulators.shoe.barcode import code, keys
 from tests.daemon import virtual_usb
 from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_more
+from tests.daemon.play import command, until_more, until_open
 from tests.daemon.process import Daemon, configuration
 from tests.devices.parts import Pty
 
@@ -52,15 +52,11 @@ class Serial:
         self.url = self._port.url
 
     def begin(self, daemon: Daemon) -> None:
+        self._daemon = daemon
         daemon.start()
 
     def ready(self, heard: Subscriber) -> None:
-        """What is written before the port is open is thrown away at its opening."""
-
-        def open_now() -> bool:
-            return bool(health(heard)["link"]) and health(heard)["state"] in {"connecting", "up"}
-
-        until("the port is open", open_now)
+        until_open(heard, self._daemon, "b1", "shoe")
 
     def say(self, text: str, half: bool = False) -> None:
         self._port.say(text[:-1].encode() if half else f"{text}\r\n".encode())
@@ -145,7 +141,7 @@ options = {{ min_draw = 0.0, repeat = 60.0 }} # nobody draws in a test, and no m
 """
     made = daemon(configuration(mosquitto.port, table))
     scanner.begin(made)
-    until("the table", lambda: listening.latest(f"{TABLE}/state") and listening.latest("/health"), made.log)
+    until("the table", lambda: listening.latest(f"{TABLE}/state"), made.log)
     assert command(listening, "session.open", TABLE)["ok"]
     assert command(listening, "shoe.start", TABLE, shoe="S1")["ok"]
     scanner.ready(listening)

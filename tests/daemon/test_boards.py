@@ -10,7 +10,6 @@ import sys
 import tty
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,8 @@ from controller.confidential import open_sealed
 from controller.proof.audit import audit
 from devices.board.report import write_report
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command
+from tests.daemon.play import command, until_open, until_said
 from tests.daemon.process import Daemon, configuration
-from tests.daemon.test_shoes import has_open, until_said
 
 TABLE = "novamas-sim/v1/palma/b1"
 SPEED = 20
@@ -135,8 +133,8 @@ def play(
         run = daemon(configuration(mosquitto.port, table))
         run.start()
         until("the table", lambda: heard.latest("/status"), run.log)
-        for protocol in (*made, *written):
-            until("the port is open", partial(has_open, run, tmp_path / protocol), run.log)
+        for kind, *_ in boards:
+            until_open(heard, run, "b1", kind)
         floor = Floor(heard, made, written, run)
         floor.say("session.open", minimum=500, currency="EUR")
         return floor
@@ -226,11 +224,15 @@ def test_coins_and_packets(play: Play) -> None:
 def test_a_shuffler_that_tells_cards_in_order_is_not_listened_to(play: Play) -> None:
     floor = play("poker-no-draw", "EUS96", '{ dealt = "packets" }', ("shuffler", "shuffler-board"))
     shuffler = floor.written["shuffler-board"]
+    shuffler.jam(floor.heard)
     shuffler.say("order", "7h", "Ks", "2c")
     shuffler.say("packet", 1, 5, "7h+Ks+2c")
-    shuffler.jam(floor.heard)
+    shuffler.say("state", "ready", 0)
+    until_said(floor.heard, "alert.cleared", 1)
     everything = str([told(heard.topic, heard.payload) for heard in floor.heard.heard]) + floor.run.log()
     assert "shuffler_jam" in everything
+    for word in ("order", "packet"):  # it was heard: surveillance is told of it, and not even there with its cards
+        assert f'"report":"cards_refused","value":"{word}"' in everything
     assert not re.search(r"7h.{1,3}Ks", everything)
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from simulators.shoe.barcode import code
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command
+from tests.daemon.play import command, until_open, until_said
 from tests.daemon.process import Daemon, configuration
-from tests.daemon.test_shoes import has_open, until_said
 from tests.devices.parts import Pty
 
 TABLE = "novamas-sim/v1/palma/c1"
@@ -43,7 +41,7 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     run = daemon(configuration(mosquitto.port, table))
     run.start()
     until("the table", lambda: heard.latest(f"{TABLE}/state"), run.log)
-    until("the port is open", partial(has_open, run, port.path), run.log)
+    until_open(heard, run, "c1", "reader")
 
     def say(name: str, **fields: Any) -> None:
         reply = command(heard, name, TABLE, **fields)
@@ -69,7 +67,7 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
     run.kill()
     run.start()
     until("the table is back", lambda: heard.latest(f"{TABLE}/state")["boot"] != dealt[0]["boot"], run.log)
-    until("the port is open", partial(has_open, run, port.path), run.log)
+    until_open(heard, run, "c1", "reader")
     say("hand.act", who="seat:2", action="fold")
     for burned, cards, told in ((BURNED[0], BOARD[:3], 11), (BURNED[1], BOARD[3:4], 12), (BURNED[2], BOARD[4:], 13)):
         say("betting.close")

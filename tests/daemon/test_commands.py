@@ -38,6 +38,8 @@ def test_a_command_is_followed_answered_and_published(heard: Subscriber) -> None
 def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Subscriber) -> None:
     reply = command(heard, "session.close")
     assert (reply["ok"], bool(reply["error"])) == (False, True)
+    assert command(heard, "session.open")["ok"]
+    until_more(heard, "session.opened", 0)
     assert not heard.events("session.closed")
 
 
@@ -95,7 +97,9 @@ def test_a_retained_command_is_refused(heard: Subscriber, running: Daemon) -> No
     heard.say(f"{TABLE}/command/session.open", {**HEAD, "client": "t", "id": 1}, retain=True)
     reply = until("a reply", lambda: heard.on("/reply/t"), running.log)[0].body
     assert "never retained" in reply["error"]
-    assert not heard.events("session.opened")
+    assert not command(heard, "session.close")["ok"], "no session is open"
+    assert command(heard, "session.open", by="another")["ok"]
+    assert [event["by"] for event in until_more(heard, "session.opened", 0)] == ["another"]
 
 
 def test_a_device_is_commanded_where_the_site_allows_it(

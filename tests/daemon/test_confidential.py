@@ -17,7 +17,7 @@ from controller.games.cards import DECK
 from devices.readings import escape
 from devices.shoe import angel_eye_frames as frames
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, spin, until_up
+from tests.daemon.play import command, spin, until_open, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 from tests.daemon.test_contract import check
 
@@ -53,15 +53,6 @@ class Shoe:
 
     def close(self) -> None:
         os.close(self._master)
-
-
-def has_open(made: Daemon, port: Path) -> bool:
-    """Whether the daemon has the port open: a shoe that was just plugged in says nothing."""
-    assert made.process is not None
-    try:
-        return port.resolve() in {file.resolve() for file in Path(f"/proc/{made.process.pid}/fd").iterdir()}
-    except OSError:  # a file was closed while we looked
-        return False
 
 
 @pytest.fixture
@@ -101,7 +92,7 @@ min_draw = 0.0
     made = daemon(configuration(mosquitto.port, table("r1", wheel), bacara) + surveillance)
     made.start()
     until_up(heard, made)
-    until("the shoe's port is open", lambda: has_open(made, tmp_path / "shoe"), made.log)
+    until_open(heard, made, "bacara-1", "shoe")
 
     def say(name: str, **fields: Any) -> None:
         reply = command(heard, name, TABLE, **fields)

@@ -13,9 +13,8 @@ import pytest
 
 from controller.proof.audit import audit
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command
+from tests.daemon.play import command, until_open, until_said
 from tests.daemon.process import Daemon, configuration
-from tests.daemon.test_shoes import has_open, until_said
 
 TABLE = "novamas-sim/v1/palma/d1"
 SPEED = 20
@@ -57,12 +56,14 @@ settings = {{ rounds = "dice", shooter = "unwatched" }}
 id = "dice"
 driver = "dice-board"
 link = "serial://{link}?baud=115200"
+stale_after = 1000.0
+options = {{ late_after = 1000.0 }} # this machine may keep bytes for longer than hurried dice need
 """,
             )
         )
         made.start()
         until("the table", lambda: heard.latest("/status"), made.log)
-        until("the port is open", lambda: has_open(made, link), made.log)
+        until_open(heard, made, "d1", "dice")
         assert command(heard, "session.open", TABLE)["ok"]
         assert command(heard, "dice.set", TABLE, serials=SERIALS, side=200)["ok"]
         assert command(heard, "dice.choose", TABLE, serials=SERIALS[:2])["ok"]

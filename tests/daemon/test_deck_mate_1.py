@@ -14,8 +14,8 @@ from nacl.public import PrivateKey
 from controller.confidential import open_sealed
 from controller.proof.audit import audit
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import until_open
 from tests.daemon.process import Daemon, configuration
-from tests.daemon.test_shoes import has_open
 
 KEY = PrivateKey.generate()
 
@@ -48,7 +48,7 @@ link = "serial://{link}?baud=19200"
 """
     made = daemon(configuration(mosquitto.port, table))
     made.start()
-    until("the port is open", lambda: has_open(made, link), made.log)
+    until_open(heard, made, "p1", "shuffler")
     program.stdin.write(b"start\n")
     program.stdin.flush()
 

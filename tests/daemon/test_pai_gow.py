@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command
+from tests.daemon.play import command, until_open, until_said
 from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_boards import Written
-from tests.daemon.test_shoes import has_open, until_said
 
 TABLE = "novamas-sim/v1/palma/p1"
 BANK, BANK_LOW = "Qc Qd 9h 8s 7c Jd Th", "Jd Th"
@@ -34,7 +32,7 @@ def test_a_round_from_the_dice_to_the_result(
     run.start()
     until("the table", lambda: heard.latest("/status"), run.log)
     for kind in boards:
-        until("the port is open", partial(has_open, run, tmp_path / kind), run.log)
+        until_open(heard, run, "p1", kind)
 
     def say(name: str, **fields: Any) -> None:
         reply = command(heard, name, TABLE, **fields)
@@ -43,6 +41,7 @@ def test_a_round_from_the_dice_to_the_result(
     boards["shuffler"].jam(heard)
     boards["shuffler"].say("state", "ready", 0)
     blink(boards["dice"], heard)
+    until_said(heard, "alert.cleared", 2)
     say("session.open", minimum=500, currency="EUR")
     say("boxes.set", boxes=[1])
     say("bets.open")

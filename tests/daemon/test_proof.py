@@ -33,7 +33,9 @@ def test_a_journal_of_a_real_evening_holds_and_everything_follows(
     until_more(heard, "alert.raised", 0)
     wheel.plug()
     until_more(heard, "alert.cleared", 0)
+    boot = made.boot()
     assert made.stop() == 0
+    until("the farewell", lambda: heard.latest("/status") == {"status": "offline", "boot": boot}, made.log)
     last = heard.latest("/checkpoint")
     journal = made.folder / "journal.sqlite3"
     archive = tmp_path / "archive.jsonl"

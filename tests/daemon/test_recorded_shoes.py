@@ -19,7 +19,7 @@ import pytest
 from controller.cli import main
 from devices.recording import read_recording
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command
+from tests.daemon.play import command, until_open
 from tests.daemon.process import Daemon, configuration
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
@@ -87,6 +87,7 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
     heard = subscribe(mosquitto.port)
     made.start()
     until("the table", lambda: heard.latest("/status"), made.log)
+    until_open(heard, made, "b1", "shoe")
     assert command(heard, "session.open", TABLE)["ok"]
     assert command(heard, "shoe.start", TABLE, shoe="S1")["ok"]
     began = 0.0

@@ -8,12 +8,11 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command
+from tests.daemon.play import command, until_open, until_said
 from tests.daemon.process import Daemon, configuration
 
 TABLE = "novamas-sim/v1/palma/b1"
@@ -76,30 +75,13 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
         made = daemon(configuration(mosquitto.port, table))
         made.start()
         until("the table", lambda: heard.latest("/status"), made.log)
-        until("the port is open", lambda: has_open(made, tmp_path / "shoe"), made.log)  # what is said before nobody hears
+        until_open(heard, made, "b1", "shoe")
         assert command(heard, "session.open", TABLE)["ok"]
         assert command(heard, "shoe.start", TABLE, shoe="S1")["ok"]
         shoe.start()
         return heard
 
     return begin
-
-
-def has_open(made: Daemon, port: Path) -> bool:
-    """Whether the daemon has the port open. It says so itself only when something is heard, or every half minute."""
-    assert made.process is not None
-    try:
-        return port.resolve() in {file.resolve() for file in Path(f"/proc/{made.process.pid}/fd").iterdir()}
-    except OSError:  # a file was closed while we looked
-        return False
-
-
-def until_said(heard: Subscriber, kind: str, count: int) -> list[dict[str, Any]]:
-    def enough() -> list[dict[str, Any]]:
-        return heard.events(kind)[:count] if len(heard.events(kind)) >= count else []
-
-    found: list[dict[str, Any]] = until(f"{count} of {kind}", enough, lambda: "\n".join(map(str, heard.events())))
-    return found
 
 
 @pytest.mark.parametrize("protocol", ["angel-eye", "bee-tek"])
