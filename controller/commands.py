@@ -224,6 +224,9 @@ class HandAct(Command, frozen=True, tag="hand.act"):
     ``withdraw``: he takes back the bet that may be taken back; ``check``, ``bet``, ``call``, ``raise``, ``fold``, ``all_in``: in a
     betting interval; ``open``: the first bet, where it needs a certain hand; ``muck``: he does not show; ``set``: his hand is set;
     ``out`` and ``in``: he sits out, and is back.
+
+    ``stands`` false: the last that was told of this hand was a mistake, and is taken back (poker against the house, trijoker, texas
+    against the house, pai gow), as long as nothing has followed from it.
     """
 
     who: str
@@ -233,6 +236,7 @@ class HandAct(Command, frozen=True, tag="hand.act"):
     ]  # fmt: skip
     count: int | None = None
     amount: int | None = None
+    stands: bool = True
 
 
 class BettingClose(Command, frozen=True, tag="betting.close"):

@@ -111,7 +111,7 @@ class CardRemoved(Event, frozen=True, tag="card.removed"):
 class HandDecided(Event, frozen=True, tag="hand.decided"):
     """What a hand does, by its holder's word or because the rules leave no choice (``by`` is absent then).
 
-    ``count``: how many cards it discards.
+    ``count``: how many cards it discards. ``stands`` false: it was told by mistake, and is taken back.
     """
 
     who: str
@@ -123,6 +123,7 @@ class HandDecided(Event, frozen=True, tag="hand.decided"):
     by: str | None = None
     announcement: Announcement | None = None
     count: int | None = None
+    stands: bool = True
 
 
 class Insurance(Event, frozen=True, tag="insurance"):

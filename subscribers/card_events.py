@@ -131,6 +131,9 @@ def _made(hand: Fields) -> Made:
 
 def _decided(cards: Cards, fields: Fields) -> None:
     count = fields.get("count")
+    if not fields.get("stands", True):
+        cards.said.pop(str(fields.get("who")), None)
+        return
     cards.said[str(fields.get("who"))] = str(fields.get("decision")) + ("" if count is None else f" {count}")
 
 

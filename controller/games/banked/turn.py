@@ -222,10 +222,13 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.put(after)
         self.faced(who)
 
-    def decided(self, who: str, decision: Literal["go", "pass", "withdraw", "set"], by: str | None = None) -> None:
-        """What the holder of a hand does."""
-        call = self.book.announcements.get(decision)
-        self.say(HandDecided(round=self.hand.round, who=who, decision=decision, by=by, announcement=call))
+    def decided(
+        self, who: str, decision: Literal["go", "pass", "withdraw", "set"], by: str | None = None, *, stands: bool = True
+    ) -> None:
+        """What the holder of a hand does; not ``stands``: what was told by mistake, and is taken back."""
+        call = self.book.announcements.get(decision) if stands else None
+        said = HandDecided(round=self.hand.round, who=who, decision=decision, by=by, announcement=call, stands=stands)
+        self.say(said)
 
     def expect(self) -> None:
         """Say where the next card belongs, when it is not what was said last."""

@@ -16,6 +16,8 @@ def act(turn: Turn, given: HandAct) -> None:
     does = ACTS.get(given.action)
     if does is None:
         raise Rejected(f"this game knows no {given.action}; it knows {', '.join(ACTS)}")
+    if not given.stands:
+        raise Rejected("in a circle a word is not taken back; a hand that was told as given up is put back by hand.act in")
     does(turn, given)
 
 

@@ -131,6 +131,15 @@ def to_show(rules: Rules, hand: Round) -> list[Seat]:
     ]
 
 
+def begun_to_show(rules: Rules, hand: Round) -> bool:
+    """Whether more is seen of the hands than the deal itself shows."""
+    return any(
+        each.up and index <= rules.book.hand and (who, index) != (DEALER, rules.exposed)
+        for who in (DEALER, *(seat.who for seat in hand.seats))
+        for index, each in enumerate(dealt(hand.cards, who), 1)
+    )
+
+
 def is_open(rules: Rules, hand: Round, seat: Seat) -> bool:
     """Whether a hand lies face up with as many cards as it has to have."""
     return len(up(hand.cards, seat.who)) == rules.book.hand and is_up(hand.cards, seat.who)

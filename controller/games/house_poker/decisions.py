@@ -41,6 +41,10 @@ def act(turn: Turn, given: HandAct) -> None:
         raise Rejected("the hands are not dealt")
     if seat.told:
         raise Rejected(f"{seat.who} has lost: its cards were shown or told")
+    if not given.stands:
+        _take_back(turn, given, seat)
+        turn.settle()
+        return
     if seat.who in course.to_come(turn.rules, hand):
         raise Rejected(f"{seat.who} waits for its card")
     match given.action:
@@ -87,9 +91,22 @@ def _discard(turn: Turn, given: HandAct, seat: Seat) -> None:
     turn.decide(replace(seat, discards=given.count), "discard", given.by, given.count)
 
 
+def _take_back(turn: Turn, given: HandAct, seat: Seat) -> None:
+    """The last that a hand was told to do was told by mistake; what has followed from it cannot be undone."""
+    cards = turn.hand.cards
+    last = "discard" if seat.discards is not None else seat.decision or ("buy" if seat.bought else None)
+    if last is None or last != given.action:
+        raise Rejected(f"{seat.who} has said {f'{last} last' if last else 'nothing'}: that alone can be taken back")
+    if course.begun_to_show(turn.rules, turn.hand):
+        raise Rejected("hands lie open already: a decision is not taken back any more; say round.void if the round cannot stand")
+    if last in ("buy", "discard") and len(dealt(cards, seat.who)) > turn.book.hand:
+        raise Rejected(f"{seat.who} has got a card for it: it is not taken back any more; say round.void if the round cannot stand")
+    turn.take_back(seat, last, given.by)
+
+
 def _not_decided(seat: Seat) -> None:
     if seat.decision is not None:
-        raise Rejected(f"{seat.who} has said {seat.decision}")
+        raise Rejected(f"{seat.who} has said {seat.decision}: say it with stands false first, if that was a mistake")
 
 
 # What was dealt, and what lies open

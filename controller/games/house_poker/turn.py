@@ -32,7 +32,7 @@ from controller.games.house_poker.discards import bank_discards
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.settings import HousePokerSettings
 from controller.games.house_poker.state import DEALER, Round, Seat, State, Stop
-from controller.games.poker.cards import Table, drop, frames, is_up, laid_down, lay, seen, turned, up
+from controller.games.poker.cards import Table, drop, frames, is_up, laid_down, lay, seen, take_up, turned, up
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import Entry
 from controller.rulebooks.house_poker import HousePoker
@@ -135,6 +135,14 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
         self.say(said)
         if decision == "pass" and not course.side_bets(self.rules, self.hand, seat):
             self.change_hand(cards=drop(self.hand.cards, seat.who))
+
+    def take_back(self, seat: Seat, decision: Literal["go", "pass", "buy", "discard"], by: str) -> None:
+        """What a hand was told to do was a mistake: it is as it was before that; a hand that was given up has its cards again."""
+        before = {"discard": replace(seat, discards=None), "buy": replace(seat, bought=False)}
+        self.change(hand=self.hand.with_seat(before.get(decision, replace(seat, decision=None))))
+        if decision == "pass":
+            self.change_hand(cards=take_up(self.hand.cards, seat.who))
+        self.say(HandDecided(round=self.hand.round, who=seat.who, decision=decision, by=by, stands=False))
 
     # Standing still, and going on
 

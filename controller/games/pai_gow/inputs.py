@@ -136,13 +136,13 @@ def _spell(values: tuple[int, ...]) -> str:
 
 
 def act(turn: Turn, given: HandAct) -> None:
-    """A player has set his hand."""
+    """A player has set his hand; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
         raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if given.action != "set":
         raise Rejected("a hand is set")
-    turn.set_hand(given.who, given.by)
+    (turn.set_hand if given.stands else turn.unset_hand)(given.who, given.by)
     banked_readings.go_on(turn)
 
 

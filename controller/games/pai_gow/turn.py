@@ -167,6 +167,15 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
         self.change_deal(set=(*self.hand.set, who))
         self.decided(who, "set", by)
 
+    def unset_hand(self, who: str, by: str) -> None:
+        """That a player has set his hand was told by mistake; not once a hand lies open."""
+        if who not in self.hand.set:
+            raise Rejected(f"{who} has not set: nothing can be taken back")
+        if self.hand.low:
+            raise Rejected("a hand lies open already: say round.void if the round cannot stand")
+        self.change_deal(set=tuple(each for each in self.hand.set if each != who))
+        self.decided(who, "set", by, stands=False)
+
     def may_show(self, who: str) -> None:
         """The croupier sees his cards when all others have set theirs; then hands lie open."""
         if self.hand.due or who not in self.players:

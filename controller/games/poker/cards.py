@@ -121,6 +121,11 @@ def drop(table: Table, who: str, cards: Collection[str] | None = None) -> Table:
     return _changed(table, who, lambda _, each: replace(each, gone=True) if cards is None or each.card in cards else each)
 
 
+def take_up(table: Table, who: str) -> Table:
+    """A hand was not folded: all its cards lie there again."""
+    return tuple(replace(each, gone=False) if each.to == who else each for each in table)
+
+
 def show(table: Table, who: str, cards: Sequence[str], *, dropped: int = 0, first: int = 0, trust: bool = False) -> Table | Trouble:
     """A hand lies face up, and these are its cards, in any order.
 

@@ -23,13 +23,13 @@ from controller.games.texas_house.turn import Round, State, Turn
 
 
 def act(turn: Turn, given: HandAct) -> None:
-    """A player makes the second bet, or gives up."""
+    """A player makes the second bet, or gives up; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
         raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if given.action not in ("go", "pass"):
         raise Rejected("a player goes or gives up (pass)")
-    turn.act(given.who, given.action, given.by)
+    (turn.act if given.stands else turn.take_back)(given.who, given.action, given.by)
     go_on(turn)
 
 

@@ -14,6 +14,7 @@ from controller.games.hands.evaluator import Value, best_of, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import Outcome, say_awards
+from controller.games.poker.deal import Order
 from controller.games.texas_house.settings import TexasHouseSettings
 from controller.rulebooks.common_poker import TexasHouse
 from controller.rulebooks.law import Law
@@ -91,10 +92,15 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
         """The hands that play against the bank."""
         return tuple(who for who in self.boxes if self.hand.spoke.get(who) == "go")
 
-    def begin_deal(self) -> None:
+    @property
+    def first(self) -> Order:
         """Players and bank, card by card, then the flop."""
         order = [who for to in self.book.deal for who in (self.boxes if to == "boxes" else (to,))]
-        self.change_deal(order=(*order, *[BOARD] * self.book.board[0]))
+        return (*order, *[BOARD] * self.book.board[0])
+
+    def begin_deal(self) -> None:
+        """All cards up to the flop come."""
+        self.change_deal(order=self.first)
         self.change_deal(bonus=tuple(who for who in self.hand.bonus if who in self.boxes))
 
     def lies_up(self, who: str) -> bool:
@@ -147,6 +153,18 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
             self._withdraw(who, "pass")
         else:
             self.change_deal(spoke={**self.hand.spoke, who: action})
+
+    def take_back(self, who: str, action: Literal["go", "pass"], by: str) -> None:
+        """What a player was told to do was a mistake; not once the turn card lies, or a hand does."""
+        said, flop = self.hand.spoke.get(who), len(self.first)
+        if said != action:
+            raise Rejected(f"{who} has said {f'{said} last' if said else 'nothing'}: that alone can be taken back")
+        if len(self.hand.table) > flop or any(poker_cards.is_up(self.hand.table, each) for each in (DEALER, *self.boxes)):
+            raise Rejected("the turn card or a hand lies open already: say round.void if the round cannot stand")
+        spoke = {each: word for each, word in self.hand.spoke.items() if each != who}
+        table = poker_cards.take_up(self.hand.table, who) if action == "pass" else self.hand.table
+        self.change_deal(spoke=spoke, table=table, order=self.first)
+        self.decided(who, action, by, stands=False)
 
     def bet(self, who: str, lies: bool, amount: int | None, by: str) -> None:
         """The supplementary bet is made, or taken back, before bets are closed."""

@@ -23,13 +23,13 @@ from controller.rulebooks.common_poker import Trijoker
 
 
 def act(turn: Turn, given: HandAct) -> None:
-    """A player takes back a bet, or leaves it."""
+    """A player takes back a bet, or leaves it; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
         raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if given.action not in ("go", "withdraw"):
         raise Rejected("a bet is taken back (withdraw) or left (go)")
-    turn.act(given.who, given.action, given.by)
+    (turn.act if given.stands else turn.take_back)(given.who, given.action, given.by)
 
 
 MAY: Mapping[type[Command], tuple[Role, ...]] = {HandAct: AT_THE_TABLE}

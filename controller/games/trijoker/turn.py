@@ -164,6 +164,20 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
             self.change_deal(withdrawn={**self.hand.withdrawn, who: (*own, bet)})
             self.say(BetPlaced(round=self.hand.round, who=who, bet=bet, lies=False, by=by))
 
+    def take_back(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
+        """What a player was told to do was a mistake; not once the next common card is turned."""
+        if who not in self.hand.spoke:
+            raise Rejected(f"{who} has said nothing since the last card was turned: nothing can be taken back")
+        bet, own = self.book.bets[self.hand.turned], self.hand.withdrawn.get(who, ())
+        said = "withdraw" if bet in own else "go"
+        if said != action:
+            raise Rejected(f"{who} has said {said} last: that alone can be taken back")
+        self.change_deal(spoke=tuple(each for each in self.hand.spoke if each != who))
+        self.decided(who, action, by, stands=False)
+        if action == "withdraw":
+            self.change_deal(withdrawn={**self.hand.withdrawn, who: own[:-1]})
+            self.say(BetPlaced(round=self.hand.round, who=who, bet=bet, lies=True, by=by))
+
     def missing(self) -> tuple[str, ...]:
         """After the right common card, every player's hand."""
         if self.hand.turned < len(COMMON):

@@ -223,7 +223,8 @@ class Evening:
             case 15:
                 self.say("round.confirm")
             case 16:
-                self.say("hand.act", who="box:2", action="go")
+                action = self.chance.choice(("go", "pass", "withdraw", "set"))
+                self.say("hand.act", who="box:2", action=action, stands=self.lucky(0.3))
             case _:
                 self.say("cards.turn", who=self.chance.choice(("dealer", "box:1", "common:2", "board")))
 

@@ -110,6 +110,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "poker-no-draw/reader": ("ARA02-135", "ARA02-137", "ARA02-138"),
     "poker-no-draw/shuffler": ("EUS96-156",),
     "poker-no-draw/silence": (),
+    "poker-no-draw/taken-back": (),
     "punto-banca/afresh": (),
     "punto-banca/after-a-natural": ("ARA02-077",),
     "punto-banca/coups": ("ARA02-075", "ARA02-076", "ARA02-081"),

@@ -1,0 +1,285 @@
+"""A decision that was told for the wrong hand is taken back, as long as nothing has followed from it; else the reason is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import AnyEvent, BetPlaced, CardDealt, CardExpected, HandDecided
+from controller.games.game import Rejected
+from tests.controller.games import banked_play, circle_play
+from tests.controller.games.poker_play import box, dealt, of_kind, result, singly, table
+
+ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
+LOW = "7c 5d 4h 3s 2c"
+"""Nothing: the bank does not play with it."""
+
+
+def back(play: Any, number: int, action: str, **fields: Any) -> list[AnyEvent]:
+    """What was told of a box was a mistake."""
+    told: list[AnyEvent] = play.say("hand.act", role="croupier", who=f"box:{number}", action=action, stands=False, **fields)
+    return told
+
+
+def decided(events: list[AnyEvent]) -> list[tuple[str, str, bool]]:
+    return [(event.who, event.decision, event.stands) for event in of_kind(HandDecided, events)]
+
+
+# Poker against the house
+
+
+def test_a_hand_that_was_told_as_given_up_plays_on_with_its_cards() -> None:
+    play = table()
+    dealt(play, ONE, TWO, BANK)
+    play.act(1, "pass")
+    told = back(play, 1, "pass")
+    assert decided(told) == [("box:1", "pass", False)]
+    assert [event.announcement for event in of_kind(HandDecided, told)] == [None], "nothing is called for it"
+    assert play.shown["undecided"] == ["box:1", "box:2"]
+    play.again()
+    play.act(1, "go")
+    play.act(2, "pass")
+    play.turn("dealer")
+    told = play.turn("box:1")
+    assert [(hand.who, hand.outcome) for hand in result(told).hands or ()] == [
+        ("box:1", "win"),
+        ("box:2", "lose"),
+        ("dealer", None),
+    ]
+    assert box(told).cards == tuple(ONE.split())
+
+
+def test_a_hand_that_was_told_to_go_is_undecided_again() -> None:
+    play = table()
+    dealt(play, ONE, TWO, BANK)
+    play.act(1, "go")
+    play.act(2, "go")
+    assert play.shown["phase"] == "dealer"
+    back(play, 2, "go")
+    assert (play.shown["phase"], play.shown["undecided"]) == ("decisions", ["box:2"])
+    with pytest.raises(Rejected, match="dealer cannot be turned now"):
+        play.turn("dealer")
+
+
+@pytest.mark.parametrize(
+    ("said", "action", "reason"),
+    [
+        ((), "go", "box:1 has said nothing"),
+        (("go",), "pass", "box:1 has said go last"),
+        (("buy", "card", "go"), "buy", "said go last"),
+    ],
+)
+def test_only_the_last_that_was_said_is_taken_back(said: tuple[str, ...], action: str, reason: str) -> None:
+    play = table()
+    dealt(play, ONE, TWO, BANK)
+    for each in said:
+        if each == "card":
+            play.cards("2h")
+        else:
+            play.act(1, each)
+    with pytest.raises(Rejected, match=reason):
+        back(play, 1, action)
+
+
+def test_a_hand_is_told_anew_only_after_it_was_taken_back() -> None:
+    play = table()
+    dealt(play, ONE, BANK)
+    play.act(1, "go")
+    with pytest.raises(Rejected, match="box:1 has said go"):
+        play.act(1, "pass")
+
+
+@pytest.mark.parametrize("who", ["dealer", "box:1"])
+def test_nothing_is_taken_back_once_hands_lie_open(who: str) -> None:
+    play = table()
+    dealt(play, ONE, TWO, BANK)
+    play.act(1, "go")
+    play.act(2, "go")
+    play.turn(who)
+    with pytest.raises(Rejected, match="hands lie open already"):
+        back(play, 2, "go")
+
+
+@pytest.mark.parametrize("exposed", ["first", "last"])
+def test_the_banks_card_that_the_deal_shows_stands_in_nothings_way(exposed: str) -> None:
+    play = table(exposed=exposed)
+    dealt(play, ONE, TWO, BANK)
+    play.act(1, "go")
+    assert decided(back(play, 1, "go")) == [("box:1", "go", False)]
+
+
+@pytest.mark.parametrize("decree", ["BAL05", "EUS96"])
+def test_a_card_is_not_bought_by_the_wrong_box(decree: str) -> None:
+    play = table(decree=decree)
+    dealt(play, ONE, TWO, BANK)
+    play.act(1, "buy")
+    told = back(play, 1, "buy")
+    assert [event.to for event in of_kind(CardExpected, told)] == [None]
+    play.act(2, "buy")
+    assert [event.to for event in of_kind(CardDealt, play.cards("2h"))] == ["box:2"]
+    with pytest.raises(Rejected, match="box:2 has got a card for it"):
+        back(play, 2, "buy")
+    play.act(1, "go")
+    play.act(2, "go")
+    assert decided(back(play, 2, "go")) == [("box:2", "go", False)], "what came after the card may be taken back"
+    assert play.shown["hands"]["box:2"]["bought"]
+
+
+def test_a_number_of_discards_is_put_right_before_new_cards_come() -> None:
+    play = table("poker-draw-house", "EUS96")
+    dealt(play, ONE, "As Ac 6d 8c Jh", LOW)
+    play.act(1, "go")
+    play.act(2, "go")
+    play.act(1, "discard", count=1)
+    assert play.shown["expected"] == "box:1"
+    back(play, 1, "discard")
+    assert (play.shown["expected"], play.shown["phase"]) == (None, "discards")
+    assert play.shown["hands"]["box:1"]["discards"] is None
+    play.act(1, "discard", count=2)
+    play.cards("2h")
+    with pytest.raises(Rejected, match="box:1 has got a card for it"):
+        back(play, 1, "discard")
+    play.cards("3h")
+    play.act(2, "discard", count=0)
+    assert decided(back(play, 2, "discard")) == [("box:2", "discard", False)], "for none no card came"
+    assert decided(back(play, 2, "go")) == [("box:2", "go", False)]
+
+
+def test_where_the_round_stands_still_that_comes_first() -> None:
+    play = table()
+    play.bets(1)
+    play.cards(singly(ONE, BANK))
+    play.act(1, "buy")
+    play.cards("Ts")
+    with pytest.raises(Rejected, match=r"stands still \(card_duplicate\)"):
+        back(play, 1, "buy")
+
+
+def test_what_is_taken_back_tells_no_card() -> None:
+    play = table()
+    dealt(play, ONE, TWO, BANK)
+    before = play.shown["hands"]
+    play.act(1, "pass")
+    back(play, 1, "pass")
+    assert play.shown["hands"] == before
+    assert before["box:1"]["cards"] == [None] * 5
+
+
+# Trijoker
+
+
+def trijoker() -> banked_play.Play:
+    play = banked_play.Play("trijoker", "BAL05")
+    play.open(1, 2)
+    play.bets()
+    play.cards("Ts As 2c Td Ac 3d Tc 5d")
+    return play
+
+
+def test_a_bet_that_was_told_as_taken_back_lies_again() -> None:
+    play = trijoker()
+    play.act("box:1", "withdraw")
+    told = back(play, 1, "withdraw")
+    assert decided(told) == [("box:1", "withdraw", False)]
+    assert [(event.who, event.bet, event.lies) for event in of_kind(BetPlaced, told)] == [("box:1", "bet_1", True)]
+    play.act("box:2", "withdraw")
+    play.turn("common:1", "common:2", "box:1", "box:2")
+    outcomes = {who: banked_play.bets_of(play.result(), who)["bet_1"][0] for who in ("box:1", "box:2")}
+    assert outcomes == {"box:1": "win", "box:2": "void"}
+
+
+def test_a_bet_that_was_told_as_left_may_still_be_taken_back() -> None:
+    play = trijoker()
+    play.act("box:1", "go")
+    with pytest.raises(Rejected, match="box:1 has said go last"):
+        back(play, 1, "withdraw")
+    back(play, 1, "go")
+    play.act("box:1", "withdraw")
+    assert play.shown()["withdrawn"] == {"box:1": ["bet_1"]}
+
+
+def test_the_turned_card_closes_a_decision_at_trijoker() -> None:
+    play = trijoker()
+    play.act("box:1", "withdraw")
+    play.turn("common:1")
+    with pytest.raises(Rejected, match="box:1 has said nothing since the last card was turned"):
+        back(play, 1, "withdraw")
+    play.act("box:1", "withdraw")
+    back(play, 1, "withdraw")
+    assert play.shown()["withdrawn"] == {"box:1": ["bet_1"]}, "the first one stands"
+    play.turn("common:2")
+    with pytest.raises(Rejected, match="box:1 has said nothing"):
+        back(play, 1, "withdraw")
+
+
+# Texas against the house
+
+
+def texas() -> banked_play.Play:
+    play = banked_play.Play("texas-house")
+    play.open(1, 2)
+    play.bets()
+    play.cards("Ah 2c Ks As 7c Kd Tc 4d 9h")
+    return play
+
+
+def test_a_player_of_texas_who_was_told_as_giving_up_plays_on() -> None:
+    play = texas()
+    play.act("box:1", "pass")
+    assert decided(back(play, 1, "pass")) == [("box:1", "pass", False)]
+    assert play.shown()["spoke"] == {}
+    play.act("box:1", "go")
+    play.act("box:2", "pass")
+    assert play.shown()["expected"] == "board"
+    with pytest.raises(Rejected, match="box:2 has said pass last"):
+        back(play, 2, "go")
+    told = back(play, 2, "pass")
+    assert [event.to for event in of_kind(CardExpected, told)] == [None], "the turn card is not due any more"
+    play.act("box:2", "pass")
+    play.cards("4c 6s")
+    play.turn("dealer", "box:1")
+    assert [hand.outcome for hand in play.result().hands or ()] == [None, None, "win", "lose"]
+
+
+@pytest.mark.parametrize("follows", ["turn", "hand"])
+def test_the_turn_card_or_a_hand_closes_the_decision_at_texas(follows: str) -> None:
+    play = texas()
+    play.act("box:1", "go")
+    play.act("box:2", "go")
+    if follows == "turn":
+        play.cards("4c")
+    else:
+        play.turn("box:1")
+    with pytest.raises(Rejected, match="the turn card or a hand lies open already"):
+        back(play, 2, "go")
+
+
+# Pai gow
+
+
+def test_a_hand_that_was_told_as_set_is_not() -> None:
+    play = banked_play.Play("pai-gow")
+    play.open(1, 2)
+    play.bets()
+    play.dice(1, 1, 6)
+    for _ in range(3):
+        play.packet(7)
+    with pytest.raises(Rejected, match="box:1 has not set"):
+        back(play, 1, "set")
+    play.act("box:1", "set")
+    play.act("box:2", "set")
+    assert decided(back(play, 1, "set")) == [("box:1", "set", False)]
+    with pytest.raises(Rejected, match="box:1 has not set yet"):
+        play.say("cards.show", who="dealer", cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"], low=["2d", "3d"])
+    play.act("box:1", "set")
+    play.say("cards.show", who="dealer", cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"], low=["2d", "3d"])
+    with pytest.raises(Rejected, match="a hand lies open already"):
+        back(play, 1, "set")
+
+
+def test_a_circle_takes_no_word_back() -> None:
+    """It has ``hand.act in`` for a hand that was told as given up."""
+    play = circle_play.table()
+    with pytest.raises(Rejected, match="in a circle a word is not taken back"):
+        play.say("hand.act", who="seat:1", action="fold", stands=False)
