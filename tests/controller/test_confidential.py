@@ -13,7 +13,6 @@ import pytest
 import structlog
 from nacl.public import PrivateKey
 
-from controller.catalogue import catalogue, playable
 from controller.cli import main
 from controller.commands import AnyCommand, BetsClose, CardsTurn, Command, RoundConfirm, SessionOpen
 from controller.confidential import Keeper, Unopened, is_locked, is_sealed, open_sealed
@@ -31,6 +30,7 @@ from controller.table import Table
 from controller.topics import Topics
 from devices.calls import Heard
 from devices.readings import CardDrawn, LinkGarbage, LinkUp, ShoeReset
+from tests.controller.decrees import PAIRS
 from tests.controller.face_down import FaceDown
 from tests.controller.monkey import Monkey, frame
 
@@ -41,9 +41,6 @@ LAW = re.compile(r'"article":"[^"]*"|"announcement":{[^}]*}')
 """What the decrees say: in Galician a sentence may begin with the ace of spades."""
 HEAD: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}
 STEPS = 400
-PAIRS = [(pair.game, pair.decree) for pair in catalogue() if playable(pair)]
-
-
 HIDING = [("face-down", "ARA02"), *(pair for pair in PAIRS if make_game(*pair, {}).face_down)]
 """Every game with cards that may lie face down, under every decree that has it."""
 

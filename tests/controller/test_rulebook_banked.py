@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-import msgspec
 import pytest
 
-from controller.games.games import settings_of
 from controller.games.hands.evaluator import RANKINGS
 from controller.games.pai_gow import settings as pai_gow_settings
 from controller.games.texas_house import settings as texas_house_settings
 from controller.games.trijoker import settings as trijoker_settings
 from controller.rulebooks.common_poker import Banked, TexasHouse, Trijoker
 from controller.rulebooks.pai_gow import PaiGow
-from controller.rulebooks.rulebook import rulebook
+from tests.controller import decrees
+from tests.controller.decrees import of
 from tests.controller.games.banked_play import PAIRS
-from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import of, quotes
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 LAWS = {"trijoker": trijoker_settings.LAWS, "texas-house": texas_house_settings.LAWS, "pai-gow": pai_gow_settings.LAWS}
@@ -32,9 +28,7 @@ DOUBTS = {
 
 
 def book_of(game: str, decree: str) -> Any:
-    book = getattr(rulebook(decree), game.replace("-", "_"))
-    assert isinstance(book, Banked)
-    return book
+    return decrees.book_of(Banked, game, decree)
 
 
 @every
@@ -44,53 +38,11 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decr
 
 
 @every
-def test_cites_its_own_rules(game: str, decree: str) -> None:
+def test_calls_errors_and_open_questions_are_these(game: str, decree: str) -> None:
     book = book_of(game, decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book.article)
-    assert set(book.errors.values()) <= set(book.void)
-
-
-@every
-def test_words_are_the_decrees(game: str, decree: str, shared: Path) -> None:
-    book = book_of(game, decree)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
     assert set(book.announcements) == {"bets_closed"} | ({"pass"} if game == "texas-house" else set())
-    for announcement in book.announcements.values():
-        [(spoken, phrase)] = announcement.items()
-        assert spoken == language
-        assert stands_in(shared, decree, phrase), phrase
-
-
-@every
-def test_articles_quote_the_decree(game: str, decree: str, shared: Path) -> None:
-    book = book_of(game, decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article)
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
-def test_doubts_are_settings_with_the_same_choices(game: str, decree: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(settings_of(game))}
-    doubts = book_of(game, decree).doubts
-    assert set(doubts) == DOUBTS[game, decree]
-    for name, doubt in doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert doubt.default in doubt.choices
-
-
-@every
-def test_every_doubt_is_in_the_document(game: str, decree: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    section = document.split("## Trijoker, texas against the house, pai gow")[1].split("\n## ")[0]
-    for name, doubt in book_of(game, decree).doubts.items():
-        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
-        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
-        assert f"{decree} {doubt.lines}" in row
+    assert set(book.errors.values()) <= set(book.void)
+    assert set(book.doubts) == DOUBTS[game, decree]
 
 
 # Figures

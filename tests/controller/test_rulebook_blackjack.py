@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import get_args
-
-import msgspec
 import pytest
 
-from controller.games.blackjack.settings import LAWS, BlackjackSettings
+from controller.games.blackjack.settings import LAWS
 from controller.rulebooks.blackjack import Blackjack
-from controller.rulebooks.rulebook import rulebook
+from tests.controller import decrees
+from tests.controller.decrees import of
 from tests.controller.games.blackjack_play import PAIRS
-from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import of, quotes
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 
 
 def book_of(decree: str, game: str = "blackjack") -> Blackjack:
-    book = getattr(rulebook(decree), game.replace("-", "_"))
-    assert isinstance(book, Blackjack)
-    return book
+    return decrees.book_of(Blackjack, game, decree)
 
 
 @every
@@ -31,50 +24,8 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decr
 
 
 @every
-def test_cites_its_own_rules(game: str, decree: str) -> None:
-    book = book_of(decree, game)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book_of(decree).article)
-
-
-@every
-def test_words_are_the_decrees(game: str, decree: str, shared: Path) -> None:
-    book = book_of(decree, game)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
-    assert set(book.announcements) == {"last_round"}
-    for announcement in book.announcements.values():
-        [(spoken, phrase)] = announcement.items()
-        assert spoken == language
-        assert stands_in(shared, decree, phrase), phrase
-
-
-@every
-def test_articles_quote_the_decree(game: str, decree: str, shared: Path) -> None:
-    book = book_of(decree, game)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article)
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
-def test_doubts_are_settings_with_the_same_choices(game: str, decree: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(BlackjackSettings)}
-    for name, doubt in book_of(decree, game).doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert doubt.default in doubt.choices
-
-
-@every
-def test_every_doubt_is_in_the_document(game: str, decree: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    section = document.split("## Black jack")[1].split("\n## ")[0]
-    for name, doubt in book_of(decree, game).doubts.items():
-        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
-        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
-        assert f"{decree} {doubt.lines}" in row
+def test_the_last_round_alone_is_called(game: str, decree: str) -> None:
+    assert set(book_of(decree, game).announcements) == {"last_round"}
 
 
 # In the decrees' own figures

@@ -6,24 +6,21 @@ from itertools import product
 from pathlib import Path
 from typing import get_args
 
-import msgspec
 import pytest
 
-from controller.games.chemin.settings import LAWS, CheminSettings
+from controller.games.chemin.settings import LAWS
 from controller.rulebooks.chemin import Chemin, Error
-from controller.rulebooks.rulebook import rulebook
+from tests.controller import decrees
+from tests.controller.decrees import of
 from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import of, quotes
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
-GAMES = ("chemin_de_fer", "baccarat_two_cloths")
+GAMES = ("chemin-de-fer", "baccarat-two-cloths")
 every = pytest.mark.parametrize(("decree", "game"), list(product(DECREES, GAMES)))
 
 
-def book_of(decree: str, game: str = "chemin_de_fer") -> Chemin:
-    book = getattr(rulebook(decree), game)
-    assert isinstance(book, Chemin)
-    return book
+def book_of(decree: str, game: str = "chemin-de-fer") -> Chemin:
+    return decrees.book_of(Chemin, game, decree)
 
 
 @every
@@ -34,52 +31,9 @@ def test_has_a_law_for_whatever_the_game_can_report(decree: str, game: str) -> N
 
 
 @every
-def test_cites_its_own_rules(decree: str, game: str) -> None:
-    book = book_of(decree, game)
-    articles = (book.article, book_of(decree).article)  # two cloths: or those of the section that it follows
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(articles)
-
-
-@every
-def test_words_are_the_decrees(decree: str, game: str, shared: Path) -> None:
-    book = book_of(decree, game)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
-    assert set(book.announcements) == {"cards_pass", "bank", "bets_closed", "card", "no"}
-    for announcement in book.announcements.values():
-        assert set(announcement) <= {language}
-        for phrase in announcement.values():
-            assert stands_in(shared, decree, phrase), phrase
-
-
-@every
-def test_articles_quote_the_decree(decree: str, game: str, shared: Path) -> None:
-    book = book_of(decree, game)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article)
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
-def test_doubts_are_settings_with_the_same_choices(decree: str, game: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(CheminSettings)}
-    for name, doubt in book_of(decree, game).doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert doubt.default in doubt.choices
-
-
-@every
-def test_every_doubt_is_in_the_document(decree: str, game: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    section = document.split("## Chemin de fer and two-cloth baccarat")[1].split("\n## ")[0]
-    table = section.split(f"Settings of `{game.replace('_', '-')}`:")[1].split("\n\n")[1]
-    for name, doubt in book_of(decree, game).doubts.items():
-        rows = [line for line in table.splitlines() if line.startswith(f"| `{name}` |")]
-        [row] = [line for line in rows if f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in line]
-        assert f"{decree} {doubt.lines}" in row
+def test_calls_are_these(decree: str, game: str) -> None:
+    calls = book_of(decree, game).announcements
+    assert set(calls) == {"cards_pass", "bank", "bets_closed", "card", "no"}
 
 
 ANNEX_VII = (
@@ -152,7 +106,7 @@ def test_figures_of_chemin_de_fer(decree: str) -> None:
     ),
 )
 def test_figures_of_two_cloths(decree: str) -> None:
-    book = book_of(decree, "baccarat_two_cloths")
+    book = book_of(decree, "baccarat-two-cloths")
     assert (book.shoe.decks, book.shoe.behind, book.shoe.backs) == (6, 10, (3, 3))
     assert (book.shoe.index, book.shoe.new) == (False, True)
     assert (book.players, book.bank_maximum, book.garage) == (2, 0, 0)
@@ -162,4 +116,4 @@ def test_figures_of_two_cloths(decree: str) -> None:
 
 @pytest.mark.parametrize("decree", DECREES)
 def test_only_aragon_says_nothing_of_cards_thrown_away_at_two_cloths(decree: str) -> None:
-    assert ("basket_zero" in book_of(decree, "baccarat_two_cloths").errors) == (decree != "ARA02")
+    assert ("basket_zero" in book_of(decree, "baccarat-two-cloths").errors) == (decree != "ARA02")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 import pytest
 
 from controller.games.circle.errors import REMEDIES
-from controller.games.circle.settings import LAWS, CircleSettings
+from controller.games.circle.settings import LAWS
 from controller.games.circle.speaks import SPEAKS
 from controller.games.circle.streets import needed, pack
 from controller.games.games import make_game
 from controller.rulebooks.circle import Circle
-from controller.rulebooks.rulebook import rulebook
+from tests.controller import decrees
+from tests.controller.decrees import of
 from tests.controller.games.circle_play import PAIRS
-from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import of, quotes
 
 every = pytest.mark.parametrize(("decree", "game"), PAIRS)
 NEEDED = {"too_many", "exposed", "exposed_in_cut", "premature", "extra_common"}
@@ -26,9 +24,7 @@ rule = pytest.mark.rule
 
 
 def book_of(decree: str, game: str) -> Circle:
-    book = getattr(rulebook(decree), game.replace("-", "_"))
-    assert isinstance(book, Circle)
-    return book
+    return decrees.book_of(Circle, game, decree)
 
 
 # Whole
@@ -41,48 +37,6 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, ga
     assert set(book.errors) >= NEEDED
     assert set(book.errors.values()) <= set(REMEDIES)
     assert set(book.speaks) <= set(SPEAKS)
-
-
-@every
-def test_cites_its_own_rules(decree: str, game: str) -> None:
-    book = book_of(decree, game)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book.article)
-
-
-@every
-def test_words_are_the_decrees(decree: str, game: str, shared: Path) -> None:
-    book = book_of(decree, game)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
-    for announcement in book.announcements.values():
-        [(spoken, phrase)] = announcement.items()
-        assert spoken == language
-        assert stands_in(shared, decree, phrase), phrase
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article)
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
-def test_doubts_are_settings_with_the_same_choices(decree: str, game: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(CircleSettings)}
-    for name, doubt in book_of(decree, game).doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert doubt.default in doubt.choices
-
-
-@every
-def test_every_doubt_is_in_the_document(decree: str, game: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    section = document.split("## Circle poker")[1].split("\n## ")[0]
-    for name, doubt in book_of(decree, game).doubts.items():
-        rows = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
-        assert any(
-            f"| {', '.join(doubt.choices)} | **{doubt.default}** |" in row and f"{decree} {doubt.lines}" in row for row in rows
-        )
 
 
 @every

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import get_args
-
 import msgspec
 import pytest
 
-from controller.games.craps.settings import LAWS, CrapsSettings
+from controller.games.craps.settings import LAWS
 from controller.rulebooks.craps import Craps
 from controller.rulebooks.dispositions import dispositions, subjects
-from controller.rulebooks.rulebook import rulebook
-from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import of, quotes
+from tests.controller import decrees
+from tests.controller.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", DECREES)
@@ -21,9 +17,7 @@ NULL = {"die_broken", "dice_stacked", "die_on_chips", "die_off_table", "die_on_e
 
 
 def book_of(decree: str) -> Craps:
-    book = rulebook(decree).craps
-    assert book is not None
-    return book
+    return decrees.book_of(Craps, "craps", decree)
 
 
 @every
@@ -32,60 +26,12 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str) ->
 
 
 @every
-def test_cites_its_own_rules(decree: str) -> None:
+def test_calls_and_open_questions_are_these(decree: str) -> None:
     book = book_of(decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book.article)
-
-
-@every
-def test_words_are_the_decrees(decree: str, shared: Path) -> None:
-    book = book_of(decree)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
     last = {"last_rounds"} if book.last_rounds is not None else set()
     assert set(book.announcements) == {"bets_closed", "void", "change"} | last
-    for announcement in book.announcements.values():
-        [(spoken, phrase)] = announcement.items()
-        assert spoken == language
-        assert stands_in(shared, decree, phrase), phrase
-    for bet in book.bets.values():
-        [(spoken, name)] = bet.name.items()
-        assert spoken == language
-        assert stands_in(shared, decree, name, case=False), name
-
-
-@every
-def test_articles_quote_the_decree(decree: str, shared: Path) -> None:
-    book = book_of(decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article)
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
-def test_doubts_are_settings_with_the_same_choices(decree: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(CrapsSettings)}
-    doubts = book_of(decree).doubts
     own = {"field_four"} if decree == "ARA02" else set()
-    assert set(doubts) == {"early_throw", "floor_die", "place_eight", "multiples"} | own
-    for name, doubt in doubts.items():
-        layout = {"layout"} if name == "multiples" and decree != "GAL07" else set()
-        assert set(doubt.choices) == set(get_args(types[name])) - layout
-        assert doubt.default in doubt.choices
-
-
-@every
-def test_every_doubt_is_in_the_document(decree: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    section = document.split("## Craps")[1].split("\n## ")[0]
-    for name, doubt in book_of(decree).doubts.items():
-        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
-        assert f"| {doubt.question} | " in row
-        assert f"| **{doubt.default}** |" in row
-        assert f"{decree} {doubt.lines}" in row
+    assert set(book.doubts) == {"early_throw", "floor_die", "place_eight", "multiples"} | own
 
 
 # Its figures

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import get_args
-
-import msgspec
 import pytest
 
 from controller.games.games import make_game
 from controller.games.hands.evaluator import RANKINGS
-from controller.games.house_poker.settings import LAWS, OWN_LAWS, HousePokerSettings
+from controller.games.house_poker.settings import LAWS, OWN_LAWS
 from controller.rulebooks.house_poker import HousePoker
-from controller.rulebooks.rulebook import rulebook
+from tests.controller import decrees
 from tests.controller.games.poker_play import PAIRS
-from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import quotes
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 FIVE = {
@@ -33,9 +27,7 @@ FIVE = {
 
 
 def book_of(game: str, decree: str) -> HousePoker:
-    book = getattr(rulebook(decree), game.replace("-", "_"))
-    assert isinstance(book, HousePoker)
-    return book
+    return decrees.book_of(HousePoker, game, decree)
 
 
 def to_one(pays: dict[str, tuple[int, int]]) -> dict[str, int]:
@@ -57,52 +49,10 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decr
 
 
 @every
-def test_cites_its_own_rules(game: str, decree: str) -> None:
+def test_last_rounds_are_called_where_there_are_any_and_two_questions_are_always_open(game: str, decree: str) -> None:
     book = book_of(game, decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book.article)
-
-
-@every
-def test_words_are_the_decrees(game: str, decree: str, shared: Path) -> None:
-    book = book_of(game, decree)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
-    for announcement in book.announcements.values():
-        [(spoken, phrase)] = announcement.items()
-        assert spoken == language
-        assert stands_in(shared, decree, phrase), phrase
     assert ("last_rounds" in book.announcements) == (book.last_rounds is not None)
-
-
-@every
-def test_articles_quote_the_decree(game: str, decree: str, shared: Path) -> None:
-    book = book_of(game, decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article)
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
-def test_doubts_are_settings_with_the_same_choices(game: str, decree: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(HousePokerSettings)}
-    book = book_of(game, decree)
     assert {"misdeal", "folded_bets"} <= set(book.doubts)
-    for name, doubt in book.doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert doubt.default in doubt.choices
-
-
-@every
-def test_every_doubt_is_in_the_document(game: str, decree: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    section = document.split("## Poker against the dealer")[1].split("\n## ")[0]
-    for name, doubt in book_of(game, decree).doubts.items():
-        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
-        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
-        assert f"{decree} {doubt.lines}" in row
 
 
 @every

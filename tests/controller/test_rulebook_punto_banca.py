@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-import msgspec
 import pytest
 
-from controller.games.punto_banca.settings import LAWS, PuntoBancaSettings
+from controller.games.punto_banca.settings import LAWS
 from controller.rulebooks.cards import ThirdCards
 from controller.rulebooks.punto_banca import PuntoBanca
-from controller.rulebooks.rulebook import rulebook
+from tests.controller import decrees
+from tests.controller.decrees import of
 from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import of, quotes
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", DECREES)
 
 
 def book_of(decree: str) -> PuntoBanca:
-    book = rulebook(decree).punto_banca
-    assert book is not None
-    return book
+    return decrees.book_of(PuntoBanca, "punto-banca", decree)
 
 
 @every
@@ -31,50 +28,10 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str) ->
 
 
 @every
-def test_cites_its_own_rules(decree: str) -> None:
+def test_calls_are_these(decree: str) -> None:
     book = book_of(decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book.article)
-
-
-@every
-def test_words_are_the_decrees(decree: str, shared: Path) -> None:
-    book = book_of(decree)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
     last = {"last_rounds"} if book.last_rounds is not None else set()
     assert set(book.announcements) == {"bets_closed", "cards", "player_stands", "player_draws"} | last
-    for announcement in book.announcements.values():
-        [(spoken, phrase)] = announcement.items()
-        assert spoken == language
-        assert stands_in(shared, decree, phrase), phrase
-
-
-@every
-def test_articles_quote_the_decree(decree: str, shared: Path) -> None:
-    book = book_of(decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
-def test_doubts_are_settings_with_the_same_choices(decree: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(PuntoBancaSettings)}
-    for name, doubt in book_of(decree).doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert doubt.default in doubt.choices
-
-
-@every
-def test_every_doubt_is_in_the_document(decree: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    section = document.split("## Punto y banca")[1].split("\n## ")[0]
-    for name, doubt in book_of(decree).doubts.items():
-        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
-        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
-        assert f"{decree} {doubt.lines}" in row
 
 
 # The third card

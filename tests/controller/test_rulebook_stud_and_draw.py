@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import get_args
-
-import msgspec
 import pytest
 
 from controller.games.circle.draw import DrawTurn
@@ -16,9 +12,7 @@ from controller.games.circle.streets import needed, pack, ranking
 from controller.games.circle.stud import StudTurn
 from controller.games.hands.of import contest
 from controller.rulebooks.circle import Circle
-from controller.rulebooks.rulebook import rulebook
-from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import quotes
+from tests.controller import decrees
 
 DECREES = ("BAL09", "EUS96")
 PAIRS = tuple((decree, game) for decree in DECREES for game in ("five-card-stud", "seven-card-stud", "circle-draw"))
@@ -32,9 +26,7 @@ rule = pytest.mark.rule
 
 
 def book_of(decree: str, game: str) -> Circle:
-    book = getattr(rulebook(decree), game.replace("-", "_"))
-    assert isinstance(book, Circle)
-    return book
+    return decrees.book_of(Circle, game, decree)
 
 
 @every
@@ -44,40 +36,6 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, ga
     assert set(book.laws) == {*LAWS, *own}
     assert set(book.errors.values()) <= {*REMEDIES, *StudTurn.remedies, *DrawTurn.remedies}
     assert set(book.speaks) <= set(SPEAKS)
-
-
-@every
-def test_cites_its_own_rules(decree: str, game: str) -> None:
-    book = book_of(decree, game)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book.article)
-
-
-@every
-def test_words_are_the_decrees(decree: str, game: str, shared: Path) -> None:
-    book = book_of(decree, game)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
-    for announcement in book.announcements.values():
-        [(spoken, phrase)] = announcement.items()
-        assert spoken == language
-        assert stands_in(shared, decree, phrase), phrase
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article)
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
-def test_doubts_are_settings_and_in_the_document(decree: str, game: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    types = {field.name: field.type for field in msgspec.structs.fields(CircleSettings)}
-    for name, doubt in book_of(decree, game).doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert doubt.default in doubt.choices
-        rows = [line for line in document.splitlines() if line.startswith(f"| `{name}` |")]
-        assert any(f"{decree} {doubt.lines}" in row for row in rows)
 
 
 @every

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import get_args
-
-import msgspec
 import pytest
 
-from controller.games.trente.settings import LAWS, TrenteSettings
+from controller.games.trente.settings import LAWS
 from controller.rulebooks.dispositions import dispositions, subjects
-from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.trente import Trente
-from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import of, quotes
+from tests.controller import decrees
+from tests.controller.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", DECREES)
 
 
 def book_of(decree: str) -> Trente:
-    book = rulebook(decree).trente_et_quarante
-    assert book is not None
-    return book
+    return decrees.book_of(Trente, "trente-et-quarante", decree)
 
 
 @every
@@ -31,54 +24,12 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str) ->
 
 
 @every
-def test_cites_its_own_rules(decree: str) -> None:
+def test_calls_chances_and_open_questions_are_these(decree: str) -> None:
     book = book_of(decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book.article)
-
-
-@every
-def test_words_are_the_decrees(decree: str, shared: Path) -> None:
-    book = book_of(decree)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
     last = {"last_rounds"} if book.last_rounds is not None else set()
     assert set(book.announcements) == {"colour_wins", "colour_loses"} | last
     assert set(book.chances) == {"red", "black", "colour", "inverse"} == set(book.settlement)
-    for announcement in (*book.announcements.values(), *book.chances.values()):
-        [(spoken, phrase)] = announcement.items()
-        assert spoken == language
-        assert stands_in(shared, decree, phrase), phrase
-
-
-@every
-def test_articles_quote_the_decree(decree: str, shared: Path) -> None:
-    book = book_of(decree)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article)
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
-def test_doubts_are_settings_with_the_same_choices(decree: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(TrenteSettings)}
-    doubts = book_of(decree).doubts
-    assert set(doubts) == {"rounds", "refait"}
-    for name, doubt in doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert doubt.default in doubt.choices
-
-
-@every
-def test_every_doubt_is_in_the_document(decree: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    section = document.split("## Trente et quarante")[1].split("\n## ")[0]
-    for name, doubt in book_of(decree).doubts.items():
-        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
-        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
-        assert f"{decree} {doubt.lines}" in row
+    assert set(book.doubts) == {"rounds", "refait"}
 
 
 # Its figures

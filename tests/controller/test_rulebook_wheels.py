@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-import msgspec
 import pytest
 
 from controller.games.boule import settings as boule_settings
 from controller.games.boule.chances import bets, winning
 from controller.games.fortune import settings as fortune_settings
-from controller.games.games import make_game, settings_of
 from controller.rulebooks.dispositions import dispositions
-from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import Boule, FortuneWheel
-from tests.controller.seeds import stands_in
-from tests.controller.test_rulebooks import of, quotes
+from tests.controller import decrees
+from tests.controller.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("boule", "fortune-wheel")
@@ -26,22 +22,16 @@ BREACHES = {"boule": boule_settings.BREACHES, "fortune-wheel": fortune_settings.
 every = pytest.mark.parametrize(("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES])
 
 
-def book_of(decree: str, game: str) -> Any:
-    book = getattr(rulebook(decree), game.replace("-", "_"))
-    assert isinstance(book, Boule | FortuneWheel)
-    return book
-
-
 def boule(decree: str) -> Boule:
-    book = book_of(decree, "boule")
-    assert isinstance(book, Boule)
-    return book
+    return decrees.book_of(Boule, "boule", decree)
 
 
 def fortune(decree: str) -> FortuneWheel:
-    book = book_of(decree, "fortune-wheel")
-    assert isinstance(book, FortuneWheel)
-    return book
+    return decrees.book_of(FortuneWheel, "fortune-wheel", decree)
+
+
+def book_of(decree: str, game: str) -> Any:
+    return {"boule": boule, "fortune-wheel": fortune}[game](decree)
 
 
 # Whole, and in the decree's words
@@ -54,62 +44,10 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, ga
 
 
 @every
-def test_cites_its_own_rules(decree: str, game: str) -> None:
-    book = book_of(decree, game)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book.article)
-
-
-@every
-def test_words_are_the_decrees(decree: str, game: str, shared: Path) -> None:
-    book = book_of(decree, game)
-    [language] = rulebook(decree).languages
-    assert stands_in(shared, decree, book.title[language], case=False)
-    names = [bet.name for bet in book.bets.values()] + list(getattr(book, "chances", {}).values())
-    for announcement in (*book.announcements.values(), *names):
-        [(spoken, phrase)] = announcement.items()
-        assert spoken == language
-        assert stands_in(shared, decree, phrase), phrase
-
-
-@every
-def test_articles_quote_the_decree(decree: str, game: str, shared: Path) -> None:
-    book = book_of(decree, game)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article)
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-@every
 def test_no_spin_is_null_but_by_the_word_of_the_person_in_charge(decree: str, game: str) -> None:
     book = book_of(decree, game)
     assert set(book.void) == {"inspector"}
     assert "inspector" in book.void_by
-
-
-@every
-def test_doubts_are_settings_with_the_same_choices(decree: str, game: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(settings_of(game))}
-    for name, doubt in book_of(decree, game).doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert doubt.default in doubt.choices
-
-
-@every
-def test_every_doubt_is_in_the_document(decree: str, game: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    section = document.split("## Boule and the wheel of fortune")[1].split("\n## ")[0]
-    for name, doubt in book_of(decree, game).doubts.items():
-        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}` |")]
-        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
-        assert f"{decree} {doubt.lines}" in row
-
-
-@every
-def test_is_made_with_its_own_defaults(decree: str, game: str) -> None:
-    assert make_game(game, decree, {}).begin() is not None
 
 
 # Boule

@@ -1,96 +1,146 @@
-"""What the rulebooks hold: loaded, whole, and in the decrees' own words and figures."""
+"""What holds of the rulebook of every game under every decree: it is whole, cites, and speaks the decree's own words."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
-from controller.commands import Role
-from controller.games.roulette.chances import colour
-from controller.games.roulette.settings import LAWS, RouletteSettings
-from controller.games.roulette.wheel import EUROPEAN, faults, neighbours
-from controller.rulebooks.rulebook import Roulette, read_rulebook, rulebook
+from controller.games.games import make_game, settings_of
+from controller.rulebooks.law import Law
+from controller.rulebooks.rulebook import read_rulebook, rulebook
+from tests.controller.decrees import PAIRS, book_of
 from tests.controller.seeds import stands_in
 
-DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
-GAMES = ("roulette_french", "roulette_american")
-BETS = {"straight", "split", "street", "corner", "six_line", "column", "dozen", "double_column", "double_dozen", "simple"}
-CHANCES = {"red", "black", "even", "odd", "pasa", "falta"}
-rule = pytest.mark.rule
+every = pytest.mark.parametrize(("game", "decree"), PAIRS)
+FOLLOWS = {
+    "roulette-american": "roulette-french",
+    "blackjack-triple": "blackjack",
+    "baccarat-two-cloths": "chemin-de-fer",
+}
+"""Games that a decree describes by another of its games: what that section says is said of them."""
+IN_HEADINGS = ("roulette-french", "roulette-american", "craps")
+"""Games whose bets the decrees name in headings, which are printed in capitals."""
+UNSAID = {("baccarat-two-cloths", "cards_pass"), ("baccarat-two-cloths", "bank")}
+"""Game and call of the one that it follows, which is not made there."""
+ALONE = {("craps", "multiples", "layout"): "GAL07"}
+"""Game, doubt and choice that one decree alone gives."""
+TOLD_TOGETHER = {
+    *(("synthetic-poker", "common"), ("synthetic-poker", "first_card")),
+    *(("omaha-five", "first_common"), ("circle-draw", "pack")),
+}
+"""Game and doubt whose question the document words for several games at once."""
+CIRCLE = ("texas-holdem", "omaha", "omaha-five", "omaha-hi-lo", "holdem-double", "synthetic-poker")
+STUD_AND_DRAW = ("five-card-stud", "seven-card-stud", "circle-draw")
+SECTIONS = {
+    "Doubts": ("roulette-french", "roulette-american"),
+    "Boule and the wheel of fortune": ("boule", "fortune-wheel"),
+    "Trente et quarante": ("trente-et-quarante",),
+    "Punto y banca": ("punto-banca",),
+    "Black jack": ("blackjack", "blackjack-triple"),
+    "Chemin de fer and two-cloth baccarat": ("chemin-de-fer", "baccarat-two-cloths"),
+    "Circle poker": (*CIRCLE, *STUD_AND_DRAW),
+    "Stud and covered poker with discards": STUD_AND_DRAW,
+    "Poker against the dealer": ("poker-no-draw", "poker-draw-house", "three-card-poker"),
+    "Craps": ("craps",),
+    "Trijoker, texas against the house, pai gow": ("trijoker", "texas-house", "pai-gow"),
+}
+"""Section of the document -> the games whose doubts it lists."""
 
 
-def roulette(decree: str, game: str = "roulette_french") -> Roulette:
-    book = getattr(rulebook(decree), game)
-    assert isinstance(book, Roulette)
-    return book
+def any_book(game: str, decree: str) -> Any:
+    return book_of(msgspec.Struct, game, decree)
 
 
-every = pytest.mark.parametrize(("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES])
-
-
-def of(*rules: str) -> list[Any]:
-    """One case per decree, each with its rule; several rules of one decree are parted by a space."""
-    return [pytest.param(ids.split("-")[0], marks=rule(*ids.split()), id=ids) for ids in rules]
-
-
-# Whole
+def laws_of(game: str, decree: str) -> list[Law]:
+    book = any_book(game, decree)
+    return [*book.laws.values(), *book.void.values()]
 
 
 @every
-def test_names_every_bet_and_chance(decree: str, game: str) -> None:
-    book = roulette(decree, game)
-    assert set(book.bets) == BETS
-    assert set(book.chances) == CHANCES
-    assert sorted(book.settlement) == sorted(BETS - {"simple"} | CHANCES)
-
-
-@every
-def test_has_a_law_for_whatever_the_game_can_report(decree: str, game: str) -> None:
-    assert set(LAWS) <= set(roulette(decree, game).laws)
-
-
-@every
-def test_cites_its_own_rules(decree: str, game: str) -> None:
-    book = roulette(decree, game)
-    for law in (*book.laws.values(), *book.void.values()):
+def test_cites_its_own_rules(game: str, decree: str) -> None:
+    followed = any_book(FOLLOWS.get(game, game), decree)
+    for law in laws_of(game, decree):
         assert law.rule.startswith(f"{decree}-")
-        assert law.article.startswith(book.article[:12])
+        assert law.article.startswith((any_book(game, decree).article, followed.article))
 
 
 @every
-def test_speaks_its_languages_only(decree: str, game: str) -> None:
-    book = roulette(decree, game)
-    names = [book.title, *book.chances.values(), *book.announcements.values(), *(bet.name for bet in book.bets.values())]
-    assert {language for name in names for language in name} == set(rulebook(decree).languages)
+def test_articles_quote_the_decree(game: str, decree: str, shared: Path) -> None:
+    for law in laws_of(game, decree):
+        assert quotes(law.article), law.article
+        for quote in quotes(law.article):
+            assert stands_in(shared, decree, quote), quote
 
 
 @every
-def test_doubts_name_settings_and_what_they_may_be(decree: str, game: str) -> None:
-    for name, doubt in roulette(decree, game).doubts.items():
+def test_words_are_the_decrees(game: str, decree: str, shared: Path) -> None:
+    book, [language] = any_book(game, decree), rulebook(decree).languages
+    bets = book.bets.values() if isinstance(getattr(book, "bets", None), dict) else ()
+    names = [*(bet.name for bet in bets if hasattr(bet, "name")), *getattr(book, "chances", {}).values()]
+    for named, case in (
+        *((announcement, True) for call, announcement in book.announcements.items() if (game, call) not in UNSAID),
+        *((name, game not in IN_HEADINGS) for name in names),
+        (book.title, False),
+    ):
+        [(spoken, phrase)] = named.items()
+        assert spoken == language
+        assert stands_in(shared, decree, phrase, case=case), phrase
+
+
+def quotes(article: str) -> list[str]:
+    """What stands between guillemets, the outermost ones."""
+    found, depth, start = [], 0, 0
+    for at, letter in enumerate(article):
+        if letter == "«":
+            depth += 1
+            start = at + 1 if depth == 1 else start
+        elif letter == "»":
+            depth -= 1
+            if depth == 0:
+                found.append(article[start:at])
+    return found
+
+
+# Doubts
+
+
+@every
+def test_doubts_are_settings_with_the_same_choices(game: str, decree: str) -> None:
+    types = {field.name: field.type for field in msgspec.structs.fields(settings_of(game))}
+    made: Any = make_game(game, decree, {})
+    for name, doubt in any_book(game, decree).doubts.items():
+        assert doubt.choices == tuple(
+            choice for choice in get_args(types[name]) if ALONE.get((game, name, choice), decree) == decree
+        )
         assert doubt.default in doubt.choices
-        for choice in doubt.choices:
-            msgspec.convert({name: choice}, RouletteSettings)
+        assert getattr(made.settings, name) == doubt.default
 
 
 @every
-def test_somebody_may_declare_a_spin_null(decree: str, game: str) -> None:
-    by: tuple[Role, ...] = roulette(decree, game).void_by
-    assert "table_head" in by
+def test_every_doubt_is_in_the_document(game: str, decree: str) -> None:
+    types = {field.name: field.type for field in msgspec.structs.fields(settings_of(game))}
+    for name, doubt in any_book(game, decree).doubts.items():
+        [row] = [line for line in documented(game) if line.startswith(f"| `{name}` |")]
+        only = {choice: ALONE.get((game, name, choice)) for choice in get_args(types[name])}
+        choices = ", ".join(f"{choice} ({one} alone)" if one else choice for choice, one in only.items())
+        question = "" if (game, name) in TOLD_TOGETHER else f"| {doubt.question} "
+        assert f"{question}| {choices} | **{doubt.default}** |" in row
+        assert f"{decree} {doubt.lines}" in row
 
 
-@pytest.mark.parametrize("decree", DECREES)
-def test_the_american_game_follows_the_french_but_for_what_it_says_itself(decree: str) -> None:
-    french, american = roulette(decree), roulette(decree, "roulette_american")
-    own = {name for name in Roulette.__struct_fields__ if getattr(french, name) != getattr(american, name)}
-    assert own == {"title", "article", "zero", "settlement"} | ({"sectors"} if decree == "BAL05" else set())
+def documented(game: str) -> list[str]:
+    """The lines of the document that speak of a game's doubts."""
+    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    headings = [heading for heading, games in SECTIONS.items() if game in games]
+    section = "\n".join(document.split(f"\n## {heading}\n")[1].split("\n## ")[0] for heading in headings)
+    own = section.split(f"Settings of `{game}`:")
+    return (own[1].split("\n\n")[1] if len(own) > 1 else section).splitlines()
 
 
-def test_the_order_of_2009_has_no_roulette() -> None:
-    book = rulebook("BAL09")
-    assert (book.roulette_french, book.roulette_american) == (None, None)
+# The files
 
 
 def test_a_decree_that_there_is_not_is_refused_with_those_that_there_are() -> None:
@@ -111,198 +161,3 @@ def test_a_bad_file_is_refused_with_what_is_wrong(name: str, text: str, says: st
     whole = {"decree.toml": 'id = "ARA02"\ntitle = "x"\nlanguages = []'}
     with pytest.raises(ValueError, match=says):
         read_rulebook(whole | {name: text})
-
-
-# In the decree's own figures
-
-
-BANDS = {
-    "straight": (10, 20, 30, 50),
-    "split": (20, 40, 60, 100),
-    "street": (30, 60, 90, 150),
-    "corner": (40, 80, 120, 200),
-    "six_line": (60, 120, 180, 300),
-    "column": (120, 240, 360, 600),
-    "dozen": (120, 240, 360, 600),
-    "double_column": (240, 480, 720, 1200),
-    "double_dozen": (240, 480, 720, 1200),
-    "simple": (180, 360, 540, 900),
-}
-
-
-@pytest.mark.parametrize("decree", of("ARA02-022", "BAL05-030", "EUS96-033", "GAL07-023"))
-def test_highest_stakes_by_bands(decree: str) -> None:
-    bands = 4 if decree == "EUS96" else 3
-    for game in GAMES:
-        assert {name: bet.limits for name, bet in roulette(decree, game).bets.items()} == {
-            name: limits[:bands] for name, limits in BANDS.items()
-        }
-
-
-@pytest.mark.parametrize("decree", DECREES)
-def test_every_bet_may_win_the_same_but_on_simple_chances(decree: str) -> None:
-    """The bands are made so that stake times win is the same for every bet but the simple chances."""
-    bets = roulette(decree).bets
-    for band in range(len(bets["straight"].limits)):
-        wins = {bet.limits[band] * (bet.pays[0] + bet.pays[1]) // bet.pays[1] for n, bet in bets.items() if n != "simple"}
-        assert wins == {36 * bets["straight"].limits[band]}
-
-
-PAYS = {
-    "straight": (35, 1),
-    "split": (17, 1),
-    "street": (11, 1),
-    "corner": (8, 1),
-    "six_line": (5, 1),
-    "column": (2, 1),
-    "dozen": (2, 1),
-    "double_column": (1, 2),
-    "double_dozen": (1, 2),
-    "simple": (1, 1),
-}
-
-
-@pytest.mark.parametrize("decree", [*of("BAL05-025", "GAL07-025"), "ARA02", "EUS96"])
-def test_pays(decree: str) -> None:
-    book = roulette(decree)
-    assert {name: bet.pays for name, bet in book.bets.items()} == PAYS
-    assert book.zero_streets[:2] == ((0, 1, 2), (0, 2, 3))
-    assert ((0, 1, 2, 3) in book.zero_streets) == (decree != "ARA02")
-
-
-SIMPLE = ("red", "black", "even", "odd", "pasa", "falta")
-AMERICAN = (
-    *("double_column", "column", "pasa", "odd", "black", "red", "even", "falta"),
-    *("double_dozen", "dozen", "six_line", "street", "corner", "split", "straight"),
-)
-FRENCH = {
-    "EUS96": (
-        *("double_column", "column", "double_dozen", "dozen", *SIMPLE),
-        *("six_line", "street", "corner", "split", "straight"),
-    )
-}
-COMMON = (
-    *("column", "dozen", "double_column", "double_dozen", *SIMPLE),
-    *("street", "six_line", "corner", "split", "straight"),
-)
-
-
-@pytest.mark.parametrize("decree", of("ARA02-025", "BAL05-024", "EUS96-026", "GAL07-016"))
-def test_order_of_payment_french(decree: str) -> None:
-    assert roulette(decree).settlement == FRENCH.get(decree, COMMON)
-
-
-@pytest.mark.parametrize("decree", of("ARA02-025", "BAL05-024", "EUS96-027", "GAL07-017"))
-def test_order_of_payment_american(decree: str) -> None:
-    assert roulette(decree, "roulette_american").settlement == AMERICAN
-
-
-@pytest.mark.parametrize("decree", of("ARA02-021", "BAL05-029", "EUS96-023", "GAL07-018"))
-def test_zero_leaves_half_or_prison_and_at_the_american_table_half(decree: str) -> None:
-    assert roulette(decree).zero == "half_or_prison"
-    assert roulette(decree, "roulette_american").zero == "half"
-
-
-@pytest.mark.parametrize("decree", [*of("BAL05-031", "GAL07-024"), "EUS96"])
-def test_minimum_on_simple_chances(decree: str) -> None:
-    assert roulette(decree).simple_minimum_factor == 5
-
-
-def test_aragon_does_not_speak_of_a_minimum_on_simple_chances() -> None:
-    assert roulette("ARA02").simple_minimum_factor is None
-
-
-BIG_SERIES: list[tuple[int, ...]] = [(0, 2, 3), (4, 7), (12, 15), (18, 21), (19, 22), (25, 26, 28, 29), (32, 35)]
-THIRD: list[tuple[int, ...]] = [(5, 8), (10, 11), (13, 16), (23, 24), (27, 30), (33, 36)]
-ORPHANS: list[tuple[int, ...]] = [(1,), (6, 9), (14, 17), (17, 20), (31, 34)]
-
-
-@pytest.mark.parametrize("decree", of("BAL05-036", "EUS96-029"))
-def test_series_are_what_their_chips_cover(decree: str) -> None:
-    sectors = roulette(decree, "roulette_american").sectors
-    chips = {"big_series": BIG_SERIES, "third": THIRD, "orphans": ORPHANS}
-    assert {name: set(numbers) for name, numbers in sectors.items()} == {
-        name: {number for bet in bets for number in bet} for name, bets in chips.items()
-    }
-    assert sorted(number for numbers in sectors.values() for number in numbers) == list(range(37))
-
-
-def test_in_the_balearics_series_are_played_at_the_american_table_only() -> None:
-    assert roulette("BAL05").sectors == {}
-
-
-# The wheel
-
-
-@every
-def test_the_usual_order_of_pockets_satisfies_the_decree(decree: str, game: str) -> None:
-    assert faults(EUROPEAN, roulette(decree, game)) == []
-
-
-@pytest.mark.parametrize("decree", of("ARA02-003", "BAL05-013", "EUS96-004", "GAL07-003"))
-def test_colours_by_the_sum_of_the_digits(decree: str) -> None:
-    black = {number for number in range(1, 37) if colour(number, roulette(decree)) == "black"}
-    assert black == {2, 4, 6, 8, 10, 11, 13, 15, 17, 20, 22, 24, 26, 28, 29, 31, 33, 35}
-
-
-@pytest.mark.parametrize("decree", of("BAL05-035", "EUS96-028"))
-def test_neighbours_that_the_decree_names(decree: str) -> None:
-    named = {int(number): set(around) for number, around in roulette(decree).neighbours.items()}
-    assert named == {0: {3, 15, 26, 32}, 17: {2, 6, 25, 34}}
-    for number, around in named.items():
-        assert set(neighbours(number, EUROPEAN)) == around
-
-
-# In the decree's own words
-
-
-@pytest.mark.parametrize("decree", [*of("BAL05-021", "EUS96-016", "GAL07-014"), "ARA02"])
-def test_announcements_are_the_decrees_words(decree: str, shared: Path) -> None:
-    announcements = roulette(decree).announcements
-    assert {"bets_closed", "void"} <= set(announcements)
-    for announcement in announcements.values():
-        for phrase in announcement.values():
-            assert stands_in(shared, decree, phrase), phrase
-
-
-@every
-def test_names_are_the_decrees_words(decree: str, game: str, shared: Path) -> None:
-    book = roulette(decree, game)
-    for name in (book.title, *book.chances.values(), *(bet.name for bet in book.bets.values())):
-        for phrase in name.values():
-            assert stands_in(shared, decree, phrase, case=False), phrase
-
-
-@every
-def test_articles_quote_the_decree(decree: str, game: str, shared: Path) -> None:
-    book = roulette(decree, game)
-    for law in (*book.laws.values(), *book.void.values()):
-        assert quotes(law.article), law.article
-        for quote in quotes(law.article):
-            assert stands_in(shared, decree, quote), quote
-
-
-def quotes(article: str) -> list[str]:
-    """What stands between guillemets, the outermost ones."""
-    found, depth, start = [], 0, 0
-    for at, letter in enumerate(article):
-        if letter == "«":
-            depth += 1
-            start = at + 1 if depth == 1 else start
-        elif letter == "»":
-            depth -= 1
-            if depth == 0:
-                found.append(article[start:at])
-    return found
-
-
-# As documented
-
-
-@every
-def test_every_doubt_is_in_the_document(decree: str, game: str) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
-    for name, doubt in roulette(decree, game).doubts.items():
-        [row] = [line for line in document.splitlines() if line.startswith(f"| `{name}` |")]
-        assert f"| {doubt.question} | {', '.join(doubt.choices)} | **{doubt.default}** |" in row
-        assert f"{decree} {doubt.lines}" in row

@@ -10,6 +10,7 @@ from controller.events import (
     CardTurned,
 )
 from controller.games.game import Rejected
+from tests.controller.decrees import of
 from tests.controller.games.circle_play import (
     HOLES,
     holdem,
@@ -20,7 +21,6 @@ from tests.controller.games.circle_play import (
     void,
     whats,
 )
-from tests.controller.test_rulebooks import of
 
 rule = pytest.mark.rule
 

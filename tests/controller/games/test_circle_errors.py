@@ -13,6 +13,7 @@ from controller.events import (
     RoundVoid,
 )
 from controller.games.game import Rejected
+from tests.controller.decrees import of
 from tests.controller.games.circle_play import (
     half_dealt,
     holdem,
@@ -22,7 +23,6 @@ from tests.controller.games.circle_play import (
     void,
     whats,
 )
-from tests.controller.test_rulebooks import of
 
 rule = pytest.mark.rule
 synthetic = pytest.mark.parametrize("decree", of("BAL09-049", "EUS96-210", "ARA02-145", "BAL05-141"))

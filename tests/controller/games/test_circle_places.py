@@ -18,6 +18,7 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from devices.readings import ShufflerState, ShufflerVerdict
+from tests.controller.decrees import of
 from tests.controller.games.circle_play import (
     HOLES,
     Play,
@@ -25,7 +26,6 @@ from tests.controller.games.circle_play import (
     of_kind,
     table,
 )
-from tests.controller.test_rulebooks import of
 
 rule = pytest.mark.rule
 # Places and the hand

@@ -16,6 +16,7 @@ from controller.events import (
     RoundResult,
 )
 from controller.games.game import Rejected
+from tests.controller.decrees import of
 from tests.controller.games.circle_play import (
     PAIRS,
     SYNTHETIC,
@@ -25,7 +26,6 @@ from tests.controller.games.circle_play import (
     shuffled,
     table,
 )
-from tests.controller.test_rulebooks import of
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize(("decree", "game"), PAIRS)

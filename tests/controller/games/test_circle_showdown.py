@@ -15,6 +15,7 @@ from controller.games.decks import deck
 from controller.games.game import Rejected
 from controller.games.hands.evaluator import best_of
 from controller.games.hands.of import CONTESTS
+from tests.controller.decrees import of
 from tests.controller.games.circle_play import (
     HOLES,
     PAIRS,
@@ -24,7 +25,6 @@ from tests.controller.games.circle_play import (
     of_kind,
     table,
 )
-from tests.controller.test_rulebooks import of
 
 rule = pytest.mark.rule
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.catalogue import catalogue, playable
 from controller.commands import COMMANDS, BoxesSet, Command
 from controller.events import AnyEvent, CardDealt, CardTurned, Irregularity, ResultCorrected, RoundResult
 from controller.games.decks import deck
@@ -18,9 +17,9 @@ from controller.games.games import make_game
 from controller.notation import Input, read_input
 from devices.readings import READINGS, CardDrawn, DiceRead, DiceState, Phase, WheelCell, WheelNumber, WheelPhase
 from tests.controller.anything import FOREIGN, WHO, anything
+from tests.controller.decrees import PAIRS
 from tests.controller.monkey import MANNERS, Manners, Monkey
 
-PAIRS = [(pair.game, pair.decree) for pair in catalogue() if playable(pair)]
 STEPS = 160
 EACH = 40
 """After so many steps every command there is, is said at once to the table as it is then."""

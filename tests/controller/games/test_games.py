@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
-import msgspec
 import pytest
 
 from controller.games.games import make_game
-from controller.games.roulette.settings import BREACHES, LAWS, RouletteSettings
+from controller.games.roulette.settings import BREACHES, LAWS
 from tests.controller.games.roulette_play import PAIRS, Play
 
 
@@ -34,12 +33,3 @@ def test_a_rulebook_has_every_law_that_the_game_cites(game: str, decree: str) ->
     assert set(LAWS) <= set(book.laws)
     for breach in BREACHES.values():
         assert breach.law in book.laws or breach.reason in book.void or breach.reason == "cylinder_stopped"
-
-
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_a_doubt_is_a_setting_with_the_same_choices(game: str, decree: str) -> None:
-    types = {field.name: field.type for field in msgspec.structs.fields(RouletteSettings)}
-    play = Play(decree, game)
-    for name, doubt in play.game.book.doubts.items():
-        assert doubt.choices == get_args(types[name])
-        assert getattr(play.game.settings, name) == doubt.default

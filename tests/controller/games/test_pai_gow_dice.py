@@ -19,9 +19,9 @@ from controller.events import (
 from controller.games.game import Rejected
 from controller.games.games import make_game
 from devices.readings import DiceFault
+from tests.controller.decrees import of
 from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind
 from tests.controller.games.pai_gow_play import DECREES, WINS, played, table
-from tests.controller.test_rulebooks import of
 
 every = pytest.mark.parametrize("decree", DECREES)
 

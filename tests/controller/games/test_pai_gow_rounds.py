@@ -14,9 +14,9 @@ from controller.events import (
 )
 from controller.games.decks import deck
 from controller.games.game import Rejected
+from tests.controller.decrees import of
 from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
 from tests.controller.games.pai_gow_play import BANK, DECREES, LOSES, LOW, NULL, WINS, dealt, played, show, table
-from tests.controller.test_rulebooks import of
 
 every = pytest.mark.parametrize("decree", DECREES)
 

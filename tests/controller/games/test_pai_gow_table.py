@@ -14,7 +14,7 @@ from controller.games.hands.evaluator import value
 from controller.games.pai_gow.table import case_of, clockwise, counted, croupier, judged, order, passed, positions, split, who_at
 from controller.rulebooks.pai_gow import PaiGow
 from controller.rulebooks.rulebook import rulebook
-from tests.controller.test_rulebooks import of
+from tests.controller.decrees import of
 
 DECREES = ("BAL09", "EUS96")
 every = pytest.mark.parametrize("decree", DECREES)

@@ -22,10 +22,10 @@ from controller.events import (
 from controller.games.game import Rejected
 from controller.notation import write
 from devices.readings import CardDrawn, ShoeFault
+from tests.controller.decrees import of
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
 from tests.controller.games.roulette_play import of as events_of
 from tests.controller.games.roulette_play import only
-from tests.controller.test_rulebooks import of
 
 every = pytest.mark.parametrize("decree", DECREES)
 ASKS = ("card.decide", "round.void")

@@ -19,10 +19,10 @@ from controller.events import (
 from controller.games.game import Rejected
 from controller.notation import write
 from devices.readings import ShoeResult
+from tests.controller.decrees import of
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
 from tests.controller.games.roulette_play import of as events_of
 from tests.controller.games.roulette_play import only
-from tests.controller.test_rulebooks import of
 
 every = pytest.mark.parametrize("decree", DECREES)
 TWO = {0: "Kc Qd", 1: "Kc Ad", 2: "Kc 2d", 3: "Kc 3d", 4: "Kc 4d", 5: "Kc 5d", 6: "Kc 6d", 7: "Kc 7d"}

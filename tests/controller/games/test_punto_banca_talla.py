@@ -21,10 +21,10 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from devices.readings import CardCut, ShoeReset
+from tests.controller.decrees import of
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
 from tests.controller.games.roulette_play import of as events_of
 from tests.controller.games.roulette_play import only, whats
-from tests.controller.test_rulebooks import of
 
 every = pytest.mark.parametrize("decree", DECREES)
 

@@ -16,8 +16,8 @@ from controller.events import (
 from controller.games.cards import is_red
 from controller.games.game import Rejected
 from controller.games.trente.rows import is_coup, marks, next_row, points, rows, winner
+from tests.controller.decrees import of
 from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, REFAIT, TIE, Play, coups, of_kind, shuffled, table
-from tests.controller.test_rulebooks import of
 
 every = pytest.mark.parametrize("decree", DECREES)
 

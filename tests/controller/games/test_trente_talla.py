@@ -21,8 +21,8 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from devices.readings import ShoeFault
+from tests.controller.decrees import of
 from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, Play, of_kind, shuffled
-from tests.controller.test_rulebooks import of
 
 every = pytest.mark.parametrize("decree", DECREES)
 

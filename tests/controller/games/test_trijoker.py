@@ -16,8 +16,8 @@ from controller.games.hands.evaluator import value
 from controller.games.trijoker.turn import pays
 from controller.rulebooks.rulebook import rulebook
 from devices.readings import ShufflerState
+from tests.controller.decrees import of
 from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
-from tests.controller.test_rulebooks import of
 
 DECREES = ("BAL05", "EUS96")
 every = pytest.mark.parametrize("decree", DECREES)
