@@ -51,6 +51,9 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """Change the state."""
         self.state = replace(self.state, **fields)
 
+    def carry_on(self) -> None:
+        """What follows by itself when an input was taken."""
+
     def open_session(self, given: SessionOpen, **fields: Any) -> None:
         """The table opens, with no round so far; ``fields``: what else begins anew. Rejects what cannot be opened."""
         was = self.state

@@ -9,16 +9,9 @@ from controller.commands import (
     BetsClose,
     BetsOpen,
     BoxesSet,
-    CardDecide,
     Command,
-    HandDouble,
-    HandDraw,
-    HandSplit,
-    HandStand,
-    HandSurrender,
     LastRoundsAnnounce,
     LimitAnnounce,
-    Role,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -31,21 +24,9 @@ from controller.games import shoe, talla
 from controller.games.blackjack.state import Deal, Limit, Seat
 from controller.games.blackjack.turn import Turn
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.roles import allow_minimum
 from controller.games.session import session
 from controller.rulebooks.law import Law
-
-MAY: dict[type[Command], tuple[Role, ...]] = {
-    SessionOpen: IN_CHARGE,
-    SessionClose: IN_CHARGE,
-    CardDecide: IN_CHARGE,
-    RoundConfirm: IN_CHARGE,
-    LimitAnnounce: IN_CHARGE,
-    **dict.fromkeys((LastRoundsAnnounce, ShoeStart, ShoeEnd, BetsOpen, BetsClose, BoxesSet), AT_THE_TABLE),
-    **dict.fromkeys((HandStand, HandDraw, HandDouble, HandSplit, HandSurrender), AT_THE_TABLE),
-}
-"""Which roles may say what. Who may call a round null is in the rulebook."""
-
 
 # Sessions
 

@@ -16,7 +16,6 @@ what the shoe says, ``blackjack.commands`` and ``blackjack.decisions`` for what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -27,7 +26,6 @@ from controller.commands import (
     BetsOpen,
     BoxesSet,
     CardDecide,
-    Command,
     HandDouble,
     HandDraw,
     HandSplit,
@@ -42,7 +40,6 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import AnyEvent, CardDealt, CardRemoved
 from controller.games import shoe
 from controller.games.blackjack import commands, course, decisions, readings
 from controller.games.blackjack.course import Rules
@@ -50,85 +47,67 @@ from controller.games.blackjack.hands import points
 from controller.games.blackjack.settings import BlackjackSettings, faults
 from controller.games.blackjack.state import Deal, Entry, State
 from controller.games.blackjack.turn import Turn, asks, seat_in_turn
-from controller.games.game import Rejected
-from controller.games.roles import allow
+from controller.games.machine import SILENCES, Inputs, Machine
 from controller.rulebooks.blackjack import Blackjack
 from devices.readings import (
     AnyReading,
     CardCut,
     CardDrawn,
-    LinkGap,
-    LinkLate,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
     ShoeFault,
     ShoeReset,
 )
 
-TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
-    CardDrawn: readings.take_card,
-    CardCut: readings.take_cut,
-    ShoeReset: readings.take_reset,
-    ShoeFault: readings.take_fault,
-    **dict.fromkeys((LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap), readings.take_silence),
-    SessionOpen: commands.open_session,
-    SessionClose: commands.close_session,
-    ShoeStart: commands.start_shoe,
-    ShoeEnd: commands.end_shoe,
-    BoxesSet: commands.set_boxes,
-    BetsOpen: commands.open_bets,
-    BetsClose: commands.close_bets,
-    RoundVoid: commands.void,
-    RoundConfirm: commands.confirm,
-    LimitAnnounce: commands.announce_limit,
-    LastRoundsAnnounce: commands.announce_last_rounds,
-    CardDecide: decisions.decide,
-    **dict.fromkeys((HandStand, HandDraw, HandDouble, HandSplit, HandSurrender), decisions.take_key),
-}
-"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+INPUTS = Inputs(
+    readings={
+        CardDrawn: readings.take_card,
+        CardCut: readings.take_cut,
+        ShoeReset: readings.take_reset,
+        ShoeFault: readings.take_fault,
+        **dict.fromkeys(SILENCES, readings.take_silence),
+    },
+    in_charge={
+        SessionOpen: commands.open_session,
+        SessionClose: commands.close_session,
+        RoundVoid: commands.void,
+        RoundConfirm: commands.confirm,
+        LimitAnnounce: commands.announce_limit,
+        CardDecide: decisions.decide,
+    },
+    at_the_table={
+        ShoeStart: commands.start_shoe,
+        ShoeEnd: commands.end_shoe,
+        BoxesSet: commands.set_boxes,
+        BetsOpen: commands.open_bets,
+        BetsClose: commands.close_bets,
+        LastRoundsAnnounce: commands.announce_last_rounds,
+        **dict.fromkeys((HandStand, HandDraw, HandDouble, HandSplit, HandSurrender), decisions.take_key),
+    },
+)
 
 
-class BlackjackGame:
-    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
+class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
+    """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow.
+
+    Every card is dealt face up, but those that are burned nobody sees; one that waits for a decision is not told either.
+    """
 
     state_type = State
-    face_down = True
-    """Every card is dealt face up, but those that are burned nobody sees."""
+    turn_type = Turn
+    inputs = INPUTS
 
     def __init__(self, book: Blackjack, settings: BlackjackSettings) -> None:
         if wrong := faults(settings, book):
             raise ValueError(f"{'; '.join(wrong)}: {book.article}")
-        self.book = book
-        self.settings = settings
+        super().__init__(book, settings)
         self.rules = Rules(book, settings)
 
-    def begin(self) -> State:
-        """A table that never played."""
-        return State()
-
-    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
-        """Take one input."""
-        turn = Turn(self.rules, state)
-        if isinstance(given, Command):
-            allow(given, commands.MAY, self.book.void_by)
-        take = TAKE.get(type(given))
-        if take is not None:
-            take(turn, given)
-        return turn.state, tuple(turn.events)
+    def turn(self, state: State) -> Turn:
+        """One step of the game from this state."""
+        return Turn(self.rules, state)
 
     def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
-        """A card is confidential unless this very step tells it: one that is burned, or waits for a decision, is not told."""
-        return isinstance(given, CardDrawn | CardDecide) and given.card is not None and given.card not in self._told(state, given)
-
-    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
-        """The cards that the events of this step tell."""
-        try:
-            _, events = self.step(state, given)
-        except Rejected:
-            return set()
-        return {each.card for each in events if isinstance(each, CardDealt | CardRemoved)}
+        """A fault tells no card here."""
+        return not isinstance(given, ShoeFault) and super().confidential(state, given)
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells: every card on the table lies face up."""

@@ -5,13 +5,7 @@ from __future__ import annotations
 from controller.commands import (
     BetsClose,
     BetsOpen,
-    CardDecide,
-    CardsTurn,
-    Command,
-    HandDraw,
-    HandStand,
     ResultCorrect,
-    Role,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -28,27 +22,8 @@ from controller.games.chemin.readings import missed
 from controller.games.chemin.state import Coup, Entry
 from controller.games.chemin.turn import Turn
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import session
 from controller.rulebooks.law import Law
-
-MAY: dict[type[Command], tuple[Role, ...]] = {
-    SessionOpen: IN_CHARGE,
-    SessionClose: IN_CHARGE,
-    ShoeStart: AT_THE_TABLE,
-    ShoeEnd: AT_THE_TABLE,
-    BetsOpen: AT_THE_TABLE,
-    BetsClose: AT_THE_TABLE,
-    HandDraw: AT_THE_TABLE,
-    HandStand: AT_THE_TABLE,
-    CardsTurn: AT_THE_TABLE,
-    TableFollow: AT_THE_TABLE,
-    CardDecide: IN_CHARGE,
-    RoundConfirm: IN_CHARGE,
-    ResultCorrect: IN_CHARGE,
-}
-"""Which roles may say what. Who may call a round null is in the rulebook."""
-
 
 # Sessions
 

@@ -12,7 +12,6 @@ what a person says; ``chemin.course`` for what follows by itself; ``chemin.hands
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -23,7 +22,6 @@ from controller.commands import (
     BetsOpen,
     CardDecide,
     CardsTurn,
-    Command,
     HandDraw,
     HandStand,
     ResultCorrect,
@@ -35,105 +33,74 @@ from controller.commands import (
     ShoeStart,
     TableFollow,
 )
-from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned
 from controller.games import shoe
 from controller.games.chemin import commands, errors, readings, words
 from controller.games.chemin.hands import cards_of, next_dealt, shows, speaker
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import SHOWN, Entry, State
 from controller.games.chemin.turn import Turn
-from controller.games.game import Rejected
-from controller.games.roles import allow
+from controller.games.machine import SILENCES, Inputs, Machine
 from controller.rulebooks.chemin import Chemin
 from devices.readings import (
     AnyReading,
     CardCut,
     CardDrawn,
-    LinkGap,
-    LinkLate,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
     ShoeFault,
     ShoeReset,
     ShoeResult,
 )
 
-TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
-    CardDrawn: readings.take_card,
-    CardCut: readings.take_cut,
-    ShoeReset: readings.take_reset,
-    ShoeFault: readings.take_fault,
-    LinkUp: readings.take_silence,
-    LinkStale: readings.take_silence,
-    LinkLost: readings.take_silence,
-    LinkUnintelligible: readings.take_silence,
-    LinkLate: readings.take_silence,
-    LinkGap: readings.take_silence,
-    SessionOpen: commands.open_session,
-    SessionClose: commands.close_session,
-    ShoeStart: commands.start_shoe,
-    ShoeEnd: commands.end_shoe,
-    BetsOpen: commands.open_bets,
-    BetsClose: commands.close_bets,
-    TableFollow: commands.follow_table,
-    HandDraw: words.draw,
-    HandStand: words.stand,
-    CardsTurn: words.turn_cards,
-    CardDecide: errors.decide,
-    RoundVoid: commands.void,
-    RoundConfirm: commands.confirm,
-    ResultCorrect: commands.correct,
-}
-"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+INPUTS = Inputs(
+    readings={
+        CardDrawn: readings.take_card,
+        CardCut: readings.take_cut,
+        ShoeReset: readings.take_reset,
+        ShoeFault: readings.take_fault,
+        **dict.fromkeys(SILENCES, readings.take_silence),
+    },
+    in_charge={
+        SessionOpen: commands.open_session,
+        SessionClose: commands.close_session,
+        CardDecide: errors.decide,
+        RoundVoid: commands.void,
+        RoundConfirm: commands.confirm,
+        ResultCorrect: commands.correct,
+    },
+    at_the_table={
+        ShoeStart: commands.start_shoe,
+        ShoeEnd: commands.end_shoe,
+        BetsOpen: commands.open_bets,
+        BetsClose: commands.close_bets,
+        TableFollow: commands.follow_table,
+        HandDraw: words.draw,
+        HandStand: words.stand,
+        CardsTurn: words.turn_cards,
+    },
+)
 
 
-class CheminGame:
+class CheminGame(Machine[Chemin, CheminSettings, State, Turn]):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
     state_type = State
-    face_down = True
-    """Cards lie face down in this game: what they are is confidential until they are turned."""
+    turn_type = Turn
+    inputs = INPUTS
 
     def __init__(self, book: Chemin, settings: CheminSettings) -> None:
         if settings.modality not in book.deductions:
             raise ValueError(f"modality: the decree has {', '.join(book.deductions)}: {book.article}")
-        self.book = book
-        self.settings = settings
-
-    def begin(self) -> State:
-        """A table that never played."""
-        return State()
-
-    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
-        """Take one input."""
-        turn = Turn(self.book, self.settings, state)
-        if isinstance(given, Command):
-            allow(given, commands.MAY, self.book.void_by)
-        take = TAKE.get(type(given))
-        if take is not None:
-            take(turn, given)
-        return turn.state, tuple(turn.events)
+        super().__init__(book, settings)
 
     def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
-        """A card is confidential unless this very step tells it; so is what a shoe may say of a round in hand."""
-        if isinstance(given, CardDrawn | CardDecide):
-            return given.card is not None and given.card not in self._told(state, given)
-        return isinstance(given, ShoeResult | ShoeFault) and state.hand is not None
-
-    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
-        """The cards that the events of this step tell."""
-        try:
-            _, events = self.step(state, given)
-        except Rejected:
-            return set()
-        return {each.card for each in events if isinstance(each, CardDealt | CardTurned | CardRemoved)}
+        """So is what a shoe may say of a round in hand."""
+        if isinstance(given, ShoeResult | ShoeFault):
+            return state.hand is not None
+        return super().confidential(state, given)
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""
         hand = state.hand
-        turn = Turn(self.book, self.settings, state)
+        turn = self.turn(state)
         last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
         free = self.settings.modality == "free"
         return {

@@ -7,12 +7,8 @@ from msgspec.structs import replace
 from controller.commands import (
     BetsClose,
     BetsOpen,
-    CardDecide,
     CardsTurn,
-    Command,
-    LastRoundsAnnounce,
     ResultCorrect,
-    Role,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -28,25 +24,8 @@ from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow
 from controller.games.punto_banca.state import Burn, Coup
 from controller.games.punto_banca.turn import Turn
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import session, undecided
 from controller.rulebooks.law import Law
-
-MAY: dict[type[Command], tuple[Role, ...]] = {
-    SessionOpen: IN_CHARGE,
-    SessionClose: IN_CHARGE,
-    ShoeStart: AT_THE_TABLE,
-    ShoeEnd: AT_THE_TABLE,
-    BetsOpen: AT_THE_TABLE,
-    BetsClose: AT_THE_TABLE,
-    CardsTurn: AT_THE_TABLE,
-    CardDecide: IN_CHARGE,
-    RoundConfirm: IN_CHARGE,
-    ResultCorrect: IN_CHARGE,
-    LastRoundsAnnounce: AT_THE_TABLE,
-}
-"""Which roles may say what. Who may call a round null is in the rulebook."""
-
 
 # Sessions
 

@@ -11,7 +11,6 @@ what a person says, ``punto_banca.turn`` for the moves that both are made of, ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -22,7 +21,6 @@ from controller.commands import (
     BetsOpen,
     CardDecide,
     CardsTurn,
-    Command,
     LastRoundsAnnounce,
     ResultCorrect,
     RoundConfirm,
@@ -32,108 +30,72 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned
 from controller.games import shoe
 from controller.games.baccarat import SIDES
-from controller.games.game import Rejected
+from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.punto_banca import commands, decisions, readings
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import SHOWN, Entry, State
 from controller.games.punto_banca.turn import Turn
-from controller.games.roles import allow
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.punto_banca import PuntoBanca
 from devices.readings import (
     AnyReading,
     CardCut,
     CardDrawn,
-    LinkGap,
-    LinkLate,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
     ShoeFault,
     ShoeReset,
     ShoeResult,
 )
 
-TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
-    CardDrawn: readings.take_card,
-    CardCut: readings.take_cut,
-    ShoeReset: readings.take_reset,
-    ShoeResult: readings.take_verdict,
-    ShoeFault: readings.take_fault,
-    LinkUp: readings.take_silence,
-    LinkStale: readings.take_silence,
-    LinkLost: readings.take_silence,
-    LinkUnintelligible: readings.take_silence,
-    LinkLate: readings.take_silence,
-    LinkGap: readings.take_silence,
-    SessionOpen: commands.open_session,
-    SessionClose: commands.close_session,
-    ShoeStart: commands.start_shoe,
-    ShoeEnd: commands.end_shoe,
-    BetsOpen: commands.open_bets,
-    BetsClose: commands.close_bets,
-    CardsTurn: commands.turn_cards,
-    CardDecide: decisions.decide,
-    RoundVoid: commands.void,
-    RoundConfirm: commands.confirm,
-    ResultCorrect: commands.correct,
-    LastRoundsAnnounce: announce_last_rounds,
-}
-"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+INPUTS = Inputs(
+    readings={
+        CardDrawn: readings.take_card,
+        CardCut: readings.take_cut,
+        ShoeReset: readings.take_reset,
+        ShoeResult: readings.take_verdict,
+        ShoeFault: readings.take_fault,
+        **dict.fromkeys(SILENCES, readings.take_silence),
+    },
+    in_charge={
+        SessionOpen: commands.open_session,
+        SessionClose: commands.close_session,
+        CardDecide: decisions.decide,
+        RoundVoid: commands.void,
+        RoundConfirm: commands.confirm,
+        ResultCorrect: commands.correct,
+    },
+    at_the_table={
+        ShoeStart: commands.start_shoe,
+        ShoeEnd: commands.end_shoe,
+        BetsOpen: commands.open_bets,
+        BetsClose: commands.close_bets,
+        CardsTurn: commands.turn_cards,
+        LastRoundsAnnounce: announce_last_rounds,
+    },
+)
 
 
-class PuntoBancaGame:
+class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
     state_type = State
-    face_down = True
-    """Cards lie face down in this game: what they are is confidential until they are turned."""
+    turn_type = Turn
+    inputs = INPUTS
 
     def __init__(self, book: PuntoBanca, settings: PuntoBancaSettings) -> None:
         if settings.dealt == "face_up" and settings.table not in book.face_up:
             raise ValueError(f"dealt: at the {settings.table} table the first four cards lie face down: {book.article}")
         if settings.modality == "half_on_six" and book.commission_six is None:
             raise ValueError(f"modality: the decree has the commission only: {book.article}")
-        self.book = book
-        self.settings = settings
-
-    def begin(self) -> State:
-        """A table that never played."""
-        return State()
-
-    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
-        """Take one input."""
-        turn = Turn(self.book, self.settings, state)
-        if isinstance(given, Command):
-            allow(given, commands.MAY, self.book.void_by)
-        take = TAKE.get(type(given))
-        if take is not None:
-            take(turn, given)
-        return turn.state, tuple(turn.events)
+        super().__init__(book, settings)
 
     def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
-        """A card is confidential unless this very step tells it; so is the shoe's verdict on cards that are not all up."""
-        if isinstance(given, CardDrawn | CardDecide):
-            return given.card is not None and given.card not in self._told(state, given)
+        """So is the shoe's verdict on cards that are not all up."""
         if isinstance(given, ShoeResult):
             last = state.entry(state.round)
             return state.hand is not None or last is None or last.kind != "result"
-        return isinstance(given, ShoeFault) and given.fault in readings.OF_A_CARD
-
-    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
-        """The cards that the events of this step tell."""
-        try:
-            _, events = self.step(state, given)
-        except Rejected:
-            return set()
-        kinds = CardDealt | CardTurned | CardRemoved
-        return {each.card for each in events if isinstance(each, kinds)} | {
-            each.shown for each in events if isinstance(each, CardsBurned)
-        }
+        return super().confidential(state, given)
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""

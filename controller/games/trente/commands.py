@@ -10,10 +10,7 @@ from controller.commands import (
     BetsClose,
     BetsOpen,
     CardDecide,
-    Command,
-    LastRoundsAnnounce,
     ResultCorrect,
-    Role,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -26,27 +23,11 @@ from controller.games import shoe, talla
 from controller.games.cards import is_card
 from controller.games.game import Rejected
 from controller.games.moves import frame_of
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import session, undecided
 from controller.games.trente.readings import cut, follow_all, lose_place, ready
 from controller.games.trente.rows import ROWS, is_coup, next_row, rows, winner
 from controller.games.trente.state import Card, Coup, Waiting
 from controller.games.trente.turn import Turn
-
-MAY: dict[type[Command], tuple[Role, ...]] = {
-    SessionOpen: IN_CHARGE,
-    SessionClose: IN_CHARGE,
-    ShoeStart: AT_THE_TABLE,
-    ShoeEnd: AT_THE_TABLE,
-    BetsOpen: AT_THE_TABLE,
-    BetsClose: AT_THE_TABLE,
-    CardDecide: IN_CHARGE,
-    RoundConfirm: IN_CHARGE,
-    ResultCorrect: IN_CHARGE,
-    LastRoundsAnnounce: AT_THE_TABLE,
-}
-"""Which roles may say what. Who may call a round null is in the rulebook."""
-
 
 # Sessions
 

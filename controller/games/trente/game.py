@@ -10,17 +10,14 @@ person says, ``trente.turn`` for the moves that both are made of, ``trente.state
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from controller.commands import (
-    AnyCommand,
     BetsClose,
     BetsOpen,
     CardDecide,
-    Command,
     LastRoundsAnnounce,
     ResultCorrect,
     RoundConfirm,
@@ -30,10 +27,8 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import AnyEvent, CardDealt, CardRemoved
 from controller.games import shoe
-from controller.games.game import Rejected
-from controller.games.roles import allow
+from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.session import announce_last_rounds
 from controller.games.trente import commands, readings
 from controller.games.trente.rows import ROWS, points, rows
@@ -42,83 +37,44 @@ from controller.games.trente.state import SHOWN, Entry, State
 from controller.games.trente.turn import Turn
 from controller.rulebooks.trente import Trente
 from devices.readings import (
-    AnyReading,
     CardCut,
     CardDrawn,
-    LinkGap,
-    LinkLate,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
     ShoeFault,
     ShoeReset,
 )
 
-TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
-    CardDrawn: readings.take_card,
-    CardCut: readings.take_cut,
-    ShoeReset: readings.take_reset,
-    ShoeFault: readings.take_fault,
-    LinkUp: readings.take_silence,
-    LinkStale: readings.take_silence,
-    LinkLost: readings.take_silence,
-    LinkUnintelligible: readings.take_silence,
-    LinkLate: readings.take_silence,
-    LinkGap: readings.take_silence,
-    SessionOpen: commands.open_session,
-    SessionClose: commands.close_session,
-    ShoeStart: commands.start_shoe,
-    ShoeEnd: commands.end_shoe,
-    BetsOpen: commands.open_bets,
-    BetsClose: commands.close_bets,
-    CardDecide: commands.decide,
-    RoundVoid: commands.void,
-    RoundConfirm: commands.confirm,
-    ResultCorrect: commands.correct,
-    LastRoundsAnnounce: announce_last_rounds,
-}
-"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+INPUTS = Inputs(
+    readings={
+        CardDrawn: readings.take_card,
+        CardCut: readings.take_cut,
+        ShoeReset: readings.take_reset,
+        ShoeFault: readings.take_fault,
+        **dict.fromkeys(SILENCES, readings.take_silence),
+    },
+    in_charge={
+        SessionOpen: commands.open_session,
+        SessionClose: commands.close_session,
+        CardDecide: commands.decide,
+        RoundVoid: commands.void,
+        RoundConfirm: commands.confirm,
+        ResultCorrect: commands.correct,
+    },
+    at_the_table={
+        ShoeStart: commands.start_shoe,
+        ShoeEnd: commands.end_shoe,
+        BetsOpen: commands.open_bets,
+        BetsClose: commands.close_bets,
+        LastRoundsAnnounce: announce_last_rounds,
+    },
+)
 
 
-class TrenteGame:
-    """The game under one decree with one table's settings."""
+class TrenteGame(Machine[Trente, TrenteSettings, State, Turn]):
+    """The game under one decree with one table's settings. The last five cards lie face down: what they are is confidential."""
 
     state_type = State
-    face_down = True
-    """The last five cards lie face down: what they are is confidential."""
-
-    def __init__(self, book: Trente, settings: TrenteSettings) -> None:
-        self.book = book
-        self.settings = settings
-
-    def begin(self) -> State:
-        """A table that never played."""
-        return State()
-
-    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
-        """Take one input."""
-        turn = Turn(self.book, self.settings, state)
-        if isinstance(given, Command):
-            allow(given, commands.MAY, self.book.void_by)
-        take = TAKE.get(type(given))
-        if take is not None:
-            take(turn, given)
-        return turn.state, tuple(turn.events)
-
-    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
-        """A card is confidential unless this very step tells it: the last five, and those that wait for a decision."""
-        if isinstance(given, CardDrawn | CardDecide):
-            return given.card is not None and given.card not in self._told(state, given)
-        return isinstance(given, ShoeFault) and given.fault in readings.OF_A_CARD
-
-    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
-        """The cards that the events of this step tell."""
-        try:
-            _, events = self.step(state, given)
-        except Rejected:
-            return set()
-        return {each.card for each in events if isinstance(each, CardDealt | CardRemoved)}
+    turn_type = Turn
+    inputs = INPUTS
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells."""

@@ -1,0 +1,156 @@
+"""The state machine that every game is: who takes which input, in one table; what a step makes of it; what is confidential."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+from controller.commands import AnyCommand, CardDecide, Command, Role
+from controller.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned, DeckChecked, ResultCorrected
+from controller.games.game import Rejected
+from controller.games.moves import Moves, Remembered
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
+from devices.readings import (
+    AnyReading,
+    CardDrawn,
+    LinkGap,
+    LinkLate,
+    LinkLost,
+    LinkStale,
+    LinkUnintelligible,
+    LinkUp,
+    ShoeFault,
+)
+
+Takes = Mapping[type[Any], Callable[[Any, Any], None]]
+NONE: Takes = MappingProxyType({})
+
+SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
+"""A device is not heard, or was not: it speaks again, or what it said came late or is lost."""
+OF_A_CARD = ("unread", "overdraw", "card_code")
+"""Faults of a shoe that are about a card: the device may name it."""
+
+
+class Inputs(NamedTuple):
+    """Who takes which input. A reading that is not here does not concern the game; a command is refused.
+
+    ``in_charge`` and ``at_the_table``: commands, by whose they are. Who may call a round null is in the rulebook.
+    """
+
+    readings: Takes = NONE
+    in_charge: Takes = NONE
+    at_the_table: Takes = NONE
+
+    def also(self, readings: Takes = NONE, in_charge: Takes = NONE, at_the_table: Takes = NONE) -> Inputs:
+        """These, and those of a game of its own, which go before them."""
+        return Inputs({**self.readings, **readings}, {**self.in_charge, **in_charge}, {**self.at_the_table, **at_the_table})
+
+    @property
+    def takes(self) -> Takes:
+        """Who takes what, whoever says it."""
+        return {**self.readings, **self.in_charge, **self.at_the_table}
+
+    @property
+    def may(self) -> Mapping[type[Command], tuple[Role, ...]]:
+        """Whose each command is."""
+        return dict.fromkeys(self.in_charge, IN_CHARGE) | dict.fromkeys(self.at_the_table, AT_THE_TABLE)
+
+
+class Decree(Protocol):
+    """A game's page of the rulebook, as far as it is needed here."""
+
+    @property
+    def void_by(self) -> tuple[Role, ...]:
+        """Who may call a round null."""
+        ...
+
+
+B = TypeVar("B", bound=Decree)
+S = TypeVar("S")
+T = TypeVar("T", bound=Remembered)
+M = TypeVar("M", bound=Moves[Any, Any, Any])
+
+
+class Machine(ABC, Generic[B, S, T, M]):
+    """A game under one decree with one table's settings: what is alike in all of them.
+
+    A game names its state, its turn and its inputs, and says what it shows.
+    """
+
+    state_type: type[T]
+    turn_type: type[M]
+    inputs: ClassVar[Inputs]
+    face_down: bool = True
+
+    def __init__(self, book: B, settings: S) -> None:
+        self.book = book
+        self.settings = settings
+        self._takes = self.inputs.takes
+        self._may = self.inputs.may
+
+    def begin(self) -> T:
+        """A table that never played."""
+        return self.state_type()
+
+    def turn(self, state: T) -> M:
+        """One step of the game from this state."""
+        return self.turn_type(self.book, self.settings, state)
+
+    def taker(self, turn: M, given: AnyReading | AnyCommand) -> Callable[[M, Any], None] | None:  # noqa: ARG002 - some games look
+        """Who takes this input now."""
+        return self._takes.get(type(given))
+
+    def step(self, state: T, given: AnyReading | AnyCommand) -> tuple[T, tuple[AnyEvent, ...]]:
+        """Take one input."""
+        turn = self.turn(state)
+        if isinstance(given, Command):
+            allow(given, self._may, self.book.void_by)
+        take = self.taker(turn, given)
+        if take is not None:
+            take(turn, given)
+            turn.carry_on()
+        return turn.state, tuple(turn.events)
+
+    def confidential(self, state: T, given: AnyReading | AnyCommand) -> bool:
+        """Whatever names a card that this very step does not tell; a fault that is about a card may name it."""
+        if isinstance(given, ShoeFault):
+            return given.fault in OF_A_CARD
+        named = self.named(given)
+        return bool(named) and not named <= self.told(state, given)
+
+    def named(self, given: AnyReading | AnyCommand) -> set[str]:
+        """The cards that an input names."""
+        return {given.card} if isinstance(given, CardDrawn | CardDecide) and given.card is not None else set()
+
+    def told(self, state: T, given: AnyReading | AnyCommand) -> set[str]:
+        """The cards that the events of this step tell."""
+        try:
+            return told(self.step(state, given)[1])
+        except Rejected:
+            return set()
+
+    @abstractmethod
+    def show(self, state: T) -> dict[str, Any]:
+        """What the retained state tells: of cards, those that lie face up."""
+
+    @abstractmethod
+    def history(self, state: T) -> list[dict[str, Any]]:
+        """The latest rounds of the session, oldest first."""
+
+
+def told(events: Iterable[AnyEvent]) -> set[str]:
+    """The cards that these events tell."""
+    found: set[str | None] = set()
+    for each in events:
+        match each:
+            case CardDealt() | CardTurned() | CardRemoved():
+                found.add(each.card)
+            case CardsBurned():
+                found.add(each.shown)
+            case DeckChecked():
+                found.update(each.missing, each.extra)
+            case ResultCorrected():
+                found.update(card for hand in each.hands or () for card in hand.cards)
+    return {card for card in found if card is not None}
