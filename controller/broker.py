@@ -59,6 +59,15 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
         )
     )
     broker._subscriptions = _Snapshots()  # noqa: SLF001 - it awaits in its loops over them, and clients that come meanwhile end it
+    send_retained = broker._publish_retained_messages_for_subscription  # noqa: SLF001
+
+    async def send_to_subscribers(subscription: tuple[str, int], session: Any) -> None:
+        """It sends every client that comes what others have subscribed to as well."""
+        subscribed = broker._subscriptions.get(subscription[0], ())  # noqa: SLF001
+        if any(each.client_id == session.client_id for each, _ in subscribed):
+            await send_retained(subscription, session)
+
+    broker._publish_retained_messages_for_subscription = send_to_subscribers  # noqa: SLF001
     try:
         await broker.start()
     except BrokerError as error:

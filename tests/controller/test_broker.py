@@ -64,3 +64,20 @@ async def test_clients_that_come_while_others_subscribe() -> None:
             coming.append(asyncio.create_task(come(port, number)))
             await asyncio.sleep(0.003)  # each meets the one before it half-way
         assert set().union(*await asyncio.gather(*coming)) == set(topics)
+
+
+async def test_a_client_hears_only_what_it_subscribed_to() -> None:
+    async with embedded_broker("127.0.0.1", 0) as (host, port):
+        v311 = aiomqtt.ProtocolVersion.V311
+        async with aiomqtt.Client(host, port, protocol=v311) as first, aiomqtt.Client(host, port, protocol=v311) as display:
+            await first.publish("casino/state", b"kept", qos=1, retain=True)
+            await display.subscribe("casino/#", qos=1)
+            heard = []
+            async with aiomqtt.Client(host, port, protocol=v311) as late:
+                await late.subscribe("casino/reply", qos=1)
+                await first.publish("casino/reply", b"the end", qos=1)
+                async for message in late.messages:
+                    heard.append(message.topic.value)
+                    if message.payload == b"the end":
+                        break
+        assert heard == ["casino/reply"]
