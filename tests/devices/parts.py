@@ -9,8 +9,8 @@ import socket
 import threading
 import time
 import tty
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from devices.codec import Counters
 from devices.links import Link
 from devices.readings import AnyReading, DeviceReport
 
-PATIENCE = 20.0
+PATIENCE = 30.0
 """Seconds after which a test that waits for something gives up. Never a thing that is asserted."""
 
 
@@ -119,6 +119,14 @@ class Pty:
                 with suppress(OSError):  # nobody has the port open yet
                     data += os.read(self._master, 4096)
         return data
+
+
+@contextmanager
+def nobody() -> Iterator[int]:
+    """A port of this machine on which nobody listens, and which nobody else can take meanwhile."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
 
 
 class TcpPeer:

@@ -20,7 +20,7 @@ from devices.links import open_link
 from devices.reader import ROOM, Arrived, Ended, Opened, Reader
 from devices.readings import AnyReading, DeviceReport, LinkLost, LinkStale, LinkUnintelligible, LinkUp
 from devices.recording import RecordingWriter, read_recording
-from tests.devices.parts import Lines, Pty, TcpPeer, until
+from tests.devices.parts import PATIENCE, Lines, Pty, TcpPeer, until
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ async def test_a_device_that_is_not_there_is_told_once_and_found_when_it_comes(p
         first = floor.device.health().error
         assert first is not None
         assert "no such port" in first
-        await asyncio.sleep(2 * FIRST_PAUSE)  # some tries more
+        await until(lambda: floor.device._failures >= 3)  # some tries more
         pty.plug()
         await floor.until_open()
         pty.say(b"ok\n")
@@ -194,9 +194,10 @@ async def test_a_flood_reaches_the_other_end_whole_and_leaves_room_for_others(pe
         connection = await asyncio.to_thread(peer.accept)
         flood = asyncio.create_task(asyncio.to_thread(connection.sendall, b"ok 4;14;146; 9;0\n" * lines))
         turns = 0
-        while floor.device.health().counters.frames < lines:
-            await asyncio.sleep(0)
-            turns += 1
+        async with asyncio.timeout(4 * PATIENCE):
+            while floor.device.health().counters.frames < lines:
+                await asyncio.sleep(0)
+                turns += 1
         await flood
         assert turns > 10
         assert floor.device.health().counters.frames == lines
@@ -330,9 +331,13 @@ async def test_a_full_disk_stops_the_recording_and_nothing_else(pty: Pty) -> Non
         for number in range(1, 4):
             pty.say(b"ok\n")
             await floor.until_frames(number)
-        await until(lambda: not floor.device.health().recording)
+        await until(lambda: floor.logged("recording fails"))  # in the recorder's thread: the last thing that it does
+        assert not floor.device.health().recording
         assert "No space left" in str(floor.device.health().error)
-        assert floor.logged("recording fails") == ["recording fails"]
+        for number in range(4, 6):
+            pty.say(b"ok\n")
+            await floor.until_frames(number)
+    assert floor.logged("recording fails") == ["recording fails"]
 
 
 Moment = Callable[[Pty], None]
