@@ -86,9 +86,10 @@ def _launched(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
 
 
 def _settling(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
-    """It is about to come to rest: the last call, and no more bets."""
-    turn.last_call()
-    wheel.no_more_bets(turn, given, "launched")
+    """It is about to come to rest: the last call, and no more bets; or a silence has hidden when both would have been in time."""
+    if not turn.state.gap:
+        turn.last_call()
+    wheel.no_more_bets(turn, given, "launched", unobserved=turn.state.gap)
 
 
 def _settled(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
@@ -99,7 +100,7 @@ def _settled(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
 
 
 def _no_more_bets(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
-    wheel.no_more_bets(turn, given, "launched")
+    wheel.no_more_bets(turn, given, "launched", unobserved=turn.state.gap)
 
 
 # Phases where a person does

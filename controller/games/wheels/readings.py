@@ -131,15 +131,17 @@ def opened_unseen(turn: WheelTurn, given: WheelPhase) -> None:
         unseen("bets_open", turn, given)
 
 
-def no_more_bets(turn: WheelTurn, given: WheelPhase, launching: Phase) -> None:
-    """The ball is about to fall. ``launching``: the phase that such a wheel is in before."""
+def no_more_bets(turn: WheelTurn, given: WheelPhase, launching: Phase, *, unobserved: bool = False) -> None:
+    """The ball is about to fall. ``launching``: the phase that such a wheel is in before; ``unobserved``: it was so perhaps before
+    this could be heard.
+    """
     if turn.state.hand is None and not turn.state.spent:
         turn.begin(given.spin)
         unseen("bets_open", turn, given)
     elif (hand := turn.state.hand) and not (hand.begun or hand.relaunch):
         unseen(launching, turn, given)
     if (hand := turn.state.hand) and not hand.closed:
-        turn.close_bets(frames_of(given))
+        turn.close_bets(frames_of(given), unobserved=unobserved)
 
 
 def settled(_turn: WheelTurn, _given: WheelPhase, _was: WheelState) -> None:

@@ -7,6 +7,8 @@ from typing import Any, get_args
 import pytest
 
 from controller.events import (
+    BetsClosed,
+    BetsLastCall,
     Irregularity,
     LastRounds,
     LimitChanged,
@@ -21,9 +23,9 @@ from controller.games.boule.game import BouleGame
 from controller.games.boule.settings import BREACHES, BouleSettings
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from devices.readings import WheelFaultName
+from devices.readings import Phase, WheelFaultName
 from tests.controller.games.cells_play import DECREES, Play, table
-from tests.controller.games.roulette_play import of, only, whats
+from tests.controller.games.play import of_kind, only, whats
 
 DECISIONS = ("round.confirm", "round.void")
 FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")
@@ -37,7 +39,7 @@ def test_a_fault_of_the_spin_asks_and_the_spin_is_null_by_the_inspectors_word(de
     play.until_closed(2)
     said = play.fault(fault)
     assert only(said, Irregularity).asks == DECISIONS
-    assert play.show()["phase"] == "decision"
+    assert play.shown["phase"] == "decision"
     assert play.fault(fault) == []
     play.phase("settled", 2)
     assert play.cell(4, 2) == []
@@ -109,7 +111,7 @@ def test_a_breach_is_only_reported_where_the_table_has_it_so(setting: str) -> No
         play.phase("launched", 2)
     play.phase("settled", 2)
     assert only(play.cell(3, 2), RoundResult).number == 3
-    assert [event.asks for event in of(play.events, Irregularity)] == [()]
+    assert [event.asks for event in of_kind(play.events, Irregularity)] == [()]
 
 
 def test_a_second_launch_in_one_round_asks() -> None:
@@ -126,7 +128,7 @@ def test_a_fault_before_the_launch_says_nothing_of_the_round() -> None:
     play = table()
     play.say("bets.open")
     assert play.fault("ball_out") == []
-    assert play.show()["asks"] == []
+    assert play.shown["asks"] == []
 
 
 @pytest.mark.parametrize("game", ["boule", "fortune-wheel"])
@@ -161,7 +163,7 @@ def test_a_number_shown_differently_afterwards_asks_for_a_correction() -> None:
     assert whats(play.fault("number_changed")) == ["number_changed", "number_changed"]
     corrected = only(play.say("result.correct", round=1, number=2), ResultCorrected)
     assert (corrected.number, corrected.was, corrected.colour, corrected.half) == (2, 3, "red", "falta")
-    assert play.show()["counts"] == {"2": 1}
+    assert play.shown["counts"] == {"2": 1}
 
 
 def test_two_witnesses_that_disagree_ask() -> None:
@@ -185,11 +187,32 @@ def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: st
         play.phase("settling", 1)
     play.gap()
     said = [*play.phase("settled", 1, late=True), *play.cell(4, 1, late=True)]
-    assert [event.candidate for event in of(said, RoundUnresolved)] == [4]
-    assert of(said, RoundResult) == []
-    assert play.show()["unresolved"] == [1]
+    assert [event.candidate for event in of_kind(said, RoundUnresolved)] == [4]
+    assert of_kind(said, RoundResult) == []
+    assert play.shown["unresolved"] == [1]
     play.again()
     assert only(play.say("round.confirm", round=1), RoundResult).number == 4
+
+
+@pytest.mark.parametrize("launched_live", [True, False])
+@pytest.mark.parametrize("phase", ["settling", "no_more_bets"])
+def test_bets_that_a_silence_may_have_hidden_the_end_of_are_not_said_to_be_closed_in_time(
+    phase: Phase, launched_live: bool
+) -> None:
+    """The plate comes back with a burst, and by then the ball is about to lie. If it still runs, the calls are in time."""
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.gap()
+    play.phase("launched", 2, late=True)
+    if launched_live:
+        play.phase("launched", 2)
+    else:
+        play.phase(phase, 2, late=True)
+    said = play.phase(phase, 2)
+    assert only(said, BetsClosed).unobserved is not launched_live
+    assert bool(of_kind(said, BetsLastCall)) == (launched_live and phase == "settling")
+    play.phase("settled", 2)
+    assert only(play.cell(4, 2), RoundResult).number == 4
 
 
 @pytest.mark.parametrize("phases", ["person", "device"])
@@ -208,7 +231,7 @@ def test_a_spin_that_is_over_speaks_of_no_other_round(phases: str) -> None:
     assert play.phase("settling", 1) == []
     assert whats(play.phase("settled", 1)) == ([] if phases == "person" else ["round.opened"])
     assert [*play.cell(4, 1), *play.cell(4, 1, late=True)] == []
-    assert play.show()["unresolved"] == []
+    assert play.shown["unresolved"] == []
 
 
 def test_a_place_of_a_round_that_had_none_is_its_candidate() -> None:
@@ -218,7 +241,7 @@ def test_a_place_of_a_round_that_had_none_is_its_candidate() -> None:
     play.gap()
     play.phase("launched", 2)
     play.phase("launched", 3)
-    assert play.show()["unresolved"] == [1, 2]
+    assert play.shown["unresolved"] == [1, 2]
     unresolved = only(play.cell(4, 2, late=True), RoundUnresolved)
     assert (unresolved.round, unresolved.candidate) == (2, 4)
 
@@ -241,7 +264,7 @@ def test_a_wheel_that_went_on_in_a_silence_leaves_its_round_unresolved() -> None
     play.gap()
     said = play.phase("launched", 4)
     assert only(said, RoundUnresolved).why == "silence"
-    assert of(said, Irregularity) == []
+    assert of_kind(said, Irregularity) == []
 
 
 @pytest.mark.parametrize("fault", ["between", "ball_out"])
@@ -263,7 +286,7 @@ def test_a_table_that_runs_by_itself_opens_nothing_when_it_closes() -> None:
     play.phase("settling", 2)
     play.fault("between")
     assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
-    assert (play.show()["phase"], play.state.hand) == ("closed", None)
+    assert (play.shown["phase"], play.state.hand) == ("closed", None)
 
 
 def test_a_table_that_closes_leaves_the_ball_that_runs_unresolved() -> None:
@@ -305,8 +328,8 @@ def test_the_last_rounds_before_closing_are_counted() -> None:
     play.say("last_rounds.announce", "croupier")
     for spin in (1, 2, 3):
         play.spin(1, spin)
-    assert [result.last_of_session for result in of(play.events, RoundResult)] == [False, False, True]
-    assert play.show()["last_rounds"] == 0
+    assert [result.last_of_session for result in of_kind(play.events, RoundResult)] == [False, False, True]
+    assert play.shown["last_rounds"] == 0
 
 
 # The map of the holes
