@@ -6,10 +6,10 @@ minimum of a cloth is the authorised one or twice as much.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -95,32 +95,31 @@ def _authorised(turn: Turn, minimum: int | None) -> None:
         raise Rejected(f"the minimum of a cloth is {' or '.join(map(str, may))}, not {minimum}: {law.rule}, {law.article}")
 
 
+INPUTS = cells.INPUTS.also(
+    in_charge={SessionOpen: open_session, LimitAnnounce: announce_limit},
+    at_the_table={BetsClose: close_bets},
+)
+
+
 class BouleGame(CellsGame):
     """Boule under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
-    take: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {
-        **cells.TAKE,
-        SessionOpen: open_session,
-        BetsClose: close_bets,
-        LimitAnnounce: announce_limit,
-    }
-
+    book: Boule
+    settings: BouleSettings
     state_type = State
+    turn_type = Turn
+    inputs = INPUTS
 
     def __init__(self, book: Boule, settings: BouleSettings) -> None:
         wrong = faults(settings.holes, book)
         if wrong:
             raise ValueError(f"holes: {'; '.join(wrong[:3])}")
-        self.book: Boule = book
-        self.settings: BouleSettings = settings
-
-    def turn(self, state: State) -> Turn:
-        """One step of the game from this state."""
-        return Turn(self.book, self.settings, state)
+        super().__init__(book, settings)
 
     def own(self, state: State) -> dict[str, Any]:
         """The colour of the last number, and who threw."""
-        return {"last_colour": self._colour(state.tally().number), "thrower": state.thrower, "throws": state.throws}
+        colour = self._colour(state.tally().number)
+        return {"last_colour": colour, "thrower": state.thrower, "throws": state.throws, **super().own(state)}
 
     def tells(self, entry: Entry) -> dict[str, Any]:
         """The colour."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from controller.commands import BetPlace, BetsOpen, Command, Role
+from controller.commands import BetPlace, BetsOpen
 from controller.events import BetPlaced
 from controller.games.cells.turn import CellsTurn
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE
 from controller.games.wheels import commands as wheel_commands
-
-MAY: dict[type[Command], tuple[Role, ...]] = {**wheel_commands.MAY, BetPlace: AT_THE_TABLE}
-"""Which roles may say what. Who may call a spin null is in the rulebook."""
 
 
 def open_bets(turn: CellsTurn, given: BetsOpen) -> None:

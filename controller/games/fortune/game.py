@@ -82,7 +82,10 @@ class FortuneGame(CellsGame):
     not allow.
     """
 
+    book: FortuneWheel
+    settings: FortuneSettings
     state_type = CellsState
+    turn_type = Turn
 
     def __init__(self, book: FortuneWheel, settings: FortuneSettings) -> None:
         for name in DOUBTED:
@@ -93,18 +96,13 @@ class FortuneGame(CellsGame):
         wrong = faults(settings.cells, book) if settings.cells else []
         if wrong:
             raise ValueError(f"cells: {'; '.join(wrong[:3])}")
-        self.book: FortuneWheel = book
-        self.settings: FortuneSettings = settings
-
-    def turn(self, state: CellsState) -> Turn:
-        """One step of the game from this state."""
-        return Turn(self.book, self.settings, state)
+        super().__init__(book, settings)
 
     def own(self, state: CellsState) -> dict[str, Any]:
         """Where the last result was, and the symbols around the wheel."""
         last = max((entry for entry in state.entries if entry.number is not None), key=lambda entry: entry.round, default=None)
         cells = self.settings.cells or usual(self.book)
-        return {"last_cell": last.cell if last else None, "cells": list(cells)}
+        return {"last_cell": last.cell if last else None, "cells": list(cells), **super().own(state)}
 
     def tells(self, entry: Entry) -> dict[str, Any]:
         """The cell."""

@@ -6,7 +6,6 @@ from typing import Self
 
 import msgspec
 
-from controller.games.wheels.state import SHOWN as SHOWN
 from controller.games.wheels.state import Entry as Entry
 from controller.games.wheels.state import Hand as Hand
 from controller.games.wheels.state import Tally as LastNumber

@@ -11,7 +11,6 @@ from controller.commands import (
     LastRoundsAnnounce,
     LimitAnnounce,
     ResultCorrect,
-    Role,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -19,25 +18,12 @@ from controller.commands import (
 )
 from controller.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.roles import allow_minimum
 from controller.games.session import session
 from controller.games.wheels.readings import STARTING
 from controller.games.wheels.state import Countdown, Entry, Hand, Purpose
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
 from controller.rulebooks.rulebook import Law
-
-MAY: dict[type[Command], tuple[Role, ...]] = {
-    SessionOpen: IN_CHARGE,
-    SessionClose: IN_CHARGE,
-    BetsOpen: AT_THE_TABLE,
-    BetsClose: AT_THE_TABLE,
-    RoundConfirm: IN_CHARGE,
-    ResultCorrect: IN_CHARGE,
-    LimitAnnounce: IN_CHARGE,
-    LastRoundsAnnounce: AT_THE_TABLE,
-}
-"""Which roles may say what. Who may call a spin null is in the rulebook."""
-
 
 # Sessions
 

@@ -1,0 +1,137 @@
+"""What the games of a wheel, roulette, boule and the wheel of fortune, are made of alike.
+
+A spin is a round. Bets open (``round.opened``), the ball or the wheel is set going, bets close (``bets.closed``), and it is
+told where it lies (``round.result``), or the round ends as ``round.void`` or ``round.unresolved``. Each launch has an outcome
+of its own, so a relaunch after a null spin is a new round. Round numbers count from 1 in each session and are never used twice.
+
+Where to read on: ``wheels.readings`` for what a wheel says, ``wheels.commands`` for what a person says, ``wheels.turn`` for the
+moves that both are made of, ``wheels.state`` for what is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from controller.commands import (
+    AnyCommand,
+    BetsClose,
+    BetsOpen,
+    Command,
+    LastRoundsAnnounce,
+    LimitAnnounce,
+    ResultCorrect,
+    RoundConfirm,
+    RoundVoid,
+    SessionClose,
+    SessionOpen,
+)
+from controller.games.machine import SILENCES, Inputs, Machine
+from controller.games.wheels import commands, readings
+from controller.games.wheels.state import SHOWN, Entry, WheelState
+from controller.games.wheels.turn import WheelTurn
+from devices.readings import AnyReading, WheelFault
+
+INPUTS = Inputs(
+    readings={
+        WheelFault: readings.take_fault,
+        **dict.fromkeys(SILENCES, readings.take_silence),
+    },
+    in_charge={
+        SessionOpen: commands.open_session,
+        SessionClose: commands.close_session,
+        RoundVoid: commands.void,
+        RoundConfirm: commands.confirm,
+        ResultCorrect: commands.correct,
+        LimitAnnounce: commands.announce_limit,
+    },
+    at_the_table={
+        BetsOpen: commands.open_bets,
+        BetsClose: commands.close_bets,
+        LastRoundsAnnounce: commands.announce_last_rounds,
+    },
+)
+"""Who takes which input at every such table. Its own phases and numbers each game adds."""
+
+
+class WheelGame(Machine[Any, Any, Any, Any]):
+    """A game of a wheel under one decree with one table's settings."""
+
+    face_down = False
+    inputs = INPUTS
+
+    def taker(self, turn: WheelTurn, given: AnyReading | AnyCommand) -> Callable[[Any, Any], None] | None:
+        """The table listens to everybody but a device that turned out to be one for another game."""
+        foreign = not isinstance(given, Command) and given.device in turn.state.foreign
+        return None if foreign else super().taker(turn, given)
+
+    def confidential(self, state: WheelState, given: AnyReading | AnyCommand) -> bool:  # noqa: ARG002 - a wheel hides nothing
+        """Nothing that a wheel says is confidential."""
+        return False
+
+    def own(self, state: Any) -> dict[str, Any]:  # noqa: ARG002 - a game may have nothing of its own
+        """What the retained state tells of this game alone."""
+        return {}
+
+    def tells(self, entry: Entry) -> dict[str, Any]:  # noqa: ARG002 - a game may have nothing of its own
+        """What the history tells of a result besides its number."""
+        return {}
+
+    def show(self, state: Any) -> dict[str, Any]:
+        """What the retained state tells. ``phase`` is the table's, not the wheel's."""
+        return {
+            **course(state),
+            "last_number": state.tally().number,
+            **self.own(state),
+            "last_rounds": state.left("close"),
+            "rounds_at_this_minimum": state.left("limit"),
+            "minimum": state.minimum,
+            "currency": state.currency,
+            "settings": msgspec.to_builtins(self.settings),
+        }
+
+    def history(self, state: Any) -> list[dict[str, Any]]:
+        """The latest rounds of the session, oldest first: results, null spins and unresolved ones."""
+        return [line(entry, self.tells(entry)) for entry in state.entries[-SHOWN:]]
+
+
+def phase(state: WheelState) -> str:
+    """The table's, not the wheel's: ``closed``, ``waiting`` for bets to open, ``relaunch`` after a null spin, ``bets_open``,
+    ``bets_closed``, ``decision``.
+    """
+    if not state.open:
+        return "closed"
+    if state.hand is None:
+        return "relaunch" if state.relaunch else "waiting"
+    if state.hand.asks:
+        return "decision"
+    return "bets_closed" if state.hand.closed else "bets_open"
+
+
+def course(state: WheelState) -> dict[str, Any]:
+    """Where the table stands, as the retained state begins."""
+    hand = state.hand
+    return {
+        "phase": phase(state),
+        "session": state.session,
+        "round": state.round,
+        "spin": hand.spin if hand else state.spin,
+        "relaunch": hand.relaunch if hand else state.relaunch,
+        "last_of_session": hand.last if hand else False,
+        "asks": list(hand.asks) if hand else [],
+        "unresolved": [entry.round for entry in state.unresolved()],
+    }
+
+
+def line(entry: Entry, tells: Mapping[str, Any]) -> dict[str, Any]:
+    """One round in the retained history; ``tells``: what the game says of its number there."""
+    told: dict[str, Any] = {"round": entry.round, "kind": entry.kind, "spin": entry.spin}
+    if entry.number is not None:
+        told |= {"number": entry.number, **tells, "corrected": entry.corrected}
+    if entry.kind == "void":
+        told |= {"reason": entry.reason, "article": entry.article}
+    if entry.kind == "unresolved":
+        told |= {"candidate": entry.candidate}
+    return told
