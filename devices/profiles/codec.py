@@ -18,7 +18,7 @@ from devices.profiles.framing import Blocks, Dropped, Line, Lines
 from devices.profiles.language import Message, Profile, Say
 from devices.profiles.patterns import compiled
 from devices.profiles.saying import filled, hides, hold, made
-from devices.readings import AnyReading, LinkGap, LinkGarbage, escape
+from devices.readings import AnyReading, CardDrawn, LinkGap, LinkGarbage, escape
 
 GAP = "link.gap"
 
@@ -232,6 +232,7 @@ class ProfileCodec:
             values[LATE] = self._beat.beside(now)
         self.counters.late += values[LATE]
         self._kept |= {name: values[name] for name in self._keeping(fitting.message) if values[name] is not None}
+        alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.said) == 1
         for say, reading in fitting.said:
             if say.live and values[LATE]:
                 continue
@@ -242,7 +243,7 @@ class ProfileCodec:
             if say.ends:
                 self._end(str(filled(say.ends, values)), now, out)
             if reading is not None:
-                self._tell(say, reading, values[LATE], frame, now, out)
+                self._tell(say, reading, values[LATE], frame if self._shows(say, alone) else None, now, out)
 
     def _keeping(self, message: Message) -> Iterable[str]:
         return (name for fields in (self._profile.fields, message.fields) for name, field in fields.items() if field.keep)
@@ -258,7 +259,13 @@ class ProfileCodec:
         over = self._standing.pop(group, {}).values()
         out += [msgspec.structs.replace(reading, at=now, device=self._device, active=False) for reading in over]
 
-    def _tell(self, say: Say, reading: AnyReading, late: bool, frame: bytes, now: float, out: list[AnyReading]) -> None:
+    def _shows(self, say: Say, alone: bool) -> bool:
+        """Whether the bytes go with a reading. Those of several cards do with none: one may lie open, and the others not."""
+        if say.frame is not None:
+            return say.frame
+        return not self._hides or (say.reading == "card.drawn" and alone)
+
+    def _tell(self, say: Say, reading: AnyReading, late: bool, frame: bytes | None, now: float, out: list[AnyReading]) -> None:
         if say.reading == GAP:
             self._miss(now, out)
             return
@@ -268,8 +275,7 @@ class ProfileCodec:
             if group.get(key) == reading:
                 return
             group[key] = reading
-        shown = not self._hides or say.reading == "card.drawn" if say.frame is None else say.frame
-        changes: dict[str, Any] = {"at": now, "device": self._device, "frame": escape(frame) if shown else None}
+        changes: dict[str, Any] = {"at": now, "device": self._device, "frame": None if frame is None else escape(frame)}
         if hasattr(reading, LATE):
             changes[LATE] = late or self._is_drawn_late(say, now)
         out.append(msgspec.structs.replace(reading, **changes))

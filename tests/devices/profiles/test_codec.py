@@ -136,6 +136,31 @@ with = { card = "{rank}{suit}" }
     assert made.feed(b"1h\n", 1.0) == [LinkGarbage(at=1.0, device="shoe", bytes=2)]
 
 
+def test_a_frame_that_tells_several_cards_is_the_evidence_of_none() -> None:
+    """One of them may lie open, and be told with its bytes, while another lies face down."""
+    text = (
+        HEAD.replace("wheel", "shoe")
+        + """
+[[message]]
+name = "cards"
+match = "(?P<rank>.)(?P<suit>.)(?P<rank2>.)(?P<suit2>.)"
+[message.fields]
+rank = { map = { 7 = "7" } }
+suit = { map = { s = "s" } }
+rank2 = { map = { 2 = "2" } }
+suit2 = { map = { d = "d" } }
+[[message.say]]
+reading = "card.drawn"
+with = { card = "{rank}{suit}" }
+[[message.say]]
+reading = "card.drawn"
+with = { card = "{rank2}{suit2}" }
+"""
+    )
+    made = ProfileCodec("shoe", parse(text))
+    assert made.feed(b"7s2d\n", 1.0) == [CardDrawn(at=1.0, device="shoe", card=card) for card in ("7s", "2d")]
+
+
 FAULTS = """
 [[message]]
 name = "fault"
