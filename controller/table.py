@@ -27,6 +27,7 @@ from controller.games.game import Game, Rejected
 from controller.notation import Input
 from controller.retained import About, Alert, History, Info, LinkState, Standing, State, Status, Talla
 from devices.readings import (
+    CardDrawn,
     DeviceRefused,
     DeviceReport,
     LinkGap,
@@ -152,6 +153,8 @@ class Table:
             return False
         if self._fault or isinstance(given, UNJUDGED):
             return True
+        if isinstance(given, CardDrawn) and given.card is None and given.frame is not None:
+            return True  # the reader could not name it; whoever knows its codes may
         try:
             return self._game.confidential(self._state, given)
         except Exception:

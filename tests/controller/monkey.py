@@ -138,11 +138,12 @@ class Monkey:
 
     def _draw(self) -> CardDrawn:
         card: str | None = self.left.pop()
+        heard = frame(str(card))  # also where the reader cannot name it: whoever knows the codes may
         self._drawn.append(str(card))
         if self._chance.random() < 0.04:
             self._unread, card = card, None
         exposed = self._chance.random() < 0.03
-        return CardDrawn(at=self._at, device="shoe", frame=frame(card or "??"), card=card, exposed=exposed)
+        return CardDrawn(at=self._at, device="shoe", frame=heard, card=card, exposed=exposed)
 
     def _say(self, name: str) -> Input:
         fields = self._manners.fields.get(name, {})
