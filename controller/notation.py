@@ -5,13 +5,19 @@
 
 from __future__ import annotations
 
+import difflib
+
 import msgspec
 
-from controller.commands import AnyCommand
+from controller.commands import COMMANDS, AnyCommand
 from controller.events import AnyEvent
-from devices.readings import AnyReading
+from devices.readings import READINGS, AnyReading
+from devices.sections import worded
 
 Input = AnyReading | AnyCommand
+
+KINDS = {str(kind.__struct_config__.tag): kind for kind in (*READINGS, *COMMANDS)}
+"""What a line may be, by its ``type``."""
 
 _inputs: msgspec.json.Decoder[Input] = msgspec.json.Decoder(Input)
 _events: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
@@ -19,8 +25,16 @@ _encoder = msgspec.json.Encoder()
 
 
 def read_input(line: bytes | str) -> Input:
-    """One reading or command. Raises ``ValueError`` that says what is wrong and at which field."""
-    return _inputs.decode(line)
+    """One reading or command. Raises ``ValueError`` that says what is wrong, at which field, and what would be right."""
+    try:
+        return _inputs.decode(line)
+    except msgspec.ValidationError as error:
+        given = msgspec.json.decode(line)
+        name = str(given.get("type")) if isinstance(given, dict) else ""
+        if name in KINDS:
+            raise ValueError(worded(error, KINDS[name])) from None
+        near = difflib.get_close_matches(name, KINDS, n=1)
+        raise ValueError(f"{error}{f'; is {near[0]} meant?' if near else ''}") from None
 
 
 def read_event(line: bytes | str) -> AnyEvent:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 
 from controller.commands import COMMANDS, AnyCommand, Role
 from controller.events import AnyEvent
+from devices.sections import worded
 
 LARGEST = 16_384
 """Bytes; a command is a short line."""
 
 RECALL = "recall"
-_NAMES = sorted(str(command.__struct_config__.tag) for command in COMMANDS)
+_KINDS = dict(sorted((str(command.__struct_config__.tag), command) for command in COMMANDS))
 _CLIENT = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -81,14 +82,16 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
         raise Unreadable("client: up to 64 letters, digits, dots, dashes and underscores", sender)
     if given := sorted({"at", "type", "command"} & set(fields)):
         raise Unreadable(f"{', '.join(given)}: not in the body; the topic names the command and the table stamps it", sender)
+    kind: type[msgspec.Struct]
+    if name == RECALL:
+        kind = Recall
+    elif name.startswith("device."):
+        kind, fields = DeviceOrder, {**fields, "command": name.removeprefix("device.")}
+    elif name in _KINDS:
+        kind, fields = _KINDS[name], {**fields, "at": at, "type": name}
+    else:
+        raise Unreadable(f"no command {name!r}; there are: {', '.join(_KINDS)}, {RECALL} and device.<command>", sender)
     try:
-        if name == RECALL:
-            return sender, msgspec.convert(fields, Recall)
-        if name.startswith("device."):
-            return sender, msgspec.convert({**fields, "command": name.removeprefix("device.")}, DeviceOrder)
-        if name not in _NAMES:
-            raise Unreadable(f"no command {name!r}; there are: {', '.join(_NAMES)}, {RECALL} and device.<command>", sender)
-        command: AnyCommand = msgspec.convert({**fields, "at": at, "type": name}, AnyCommand)
+        return sender, cast("AnyCommand | DeviceOrder | Recall", msgspec.convert(fields, kind))
     except msgspec.ValidationError as error:
-        raise Unreadable(str(error), sender) from None
-    return sender, command
+        raise Unreadable(worded(error, kind), sender) from None

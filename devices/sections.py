@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_origin
 
@@ -64,13 +65,39 @@ def _keys(at: places.Path) -> list[str]:
     return [key for key in at if isinstance(key, str)]
 
 
+def choices(kind: Any) -> list[str]:
+    """The words that a value of a type may be, however deep they stand in it; none where it is no word."""
+    if get_origin(kind) is Literal:
+        return [str(choice) for choice in get_args(kind)]
+    return [choice for part in get_args(kind) for choice in choices(part)]
+
+
+def worded(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
+    """Why msgspec refuses a ``kind``, with what would be right."""
+    told = str(error)
+    known = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    if found := _UNKNOWN_FIELD.fullmatch(told):
+        return f"{told}; {_instead(found[1], list(known))}"
+    if (found := _NO_CHOICE.fullmatch(told)) and (words := choices(known.get(found[1]))):
+        return f"{told}; there are: {', '.join(words)}"
+    return told
+
+
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`")
+_NO_CHOICE = re.compile(r"Invalid enum value .* - at `\$\.([a-z_]+)[^.]*`", re.DOTALL)
+
+
 def _is_section(kind: Any) -> TypeGuard[type[msgspec.Struct]]:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def _unknown(key: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
-    return "unknown key" + (f"; is `{near[0]}` meant?" if near else f"; there are: {', '.join(known) or 'none'}")
+    return f"unknown key; {_instead(key, known)}"
+
+
+def _instead(word: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"is `{near[0]}` meant?" if near else f"there are: {', '.join(known) or 'none'}"
 
 
 def _expected(kind: Any, value: Any, error: str) -> str:

@@ -12,6 +12,7 @@ from devices.profiles.fields import scaled
 from devices.profiles.language import Conditions, Field
 from devices.profiles.saying import CARDS, fields_in, fields_of, filled, hold, suited
 from devices.readings import Reading
+from devices.sections import choices
 
 MOST = 512
 """As many samples of one template are looked at."""
@@ -85,7 +86,8 @@ def flaw(kind: type[Reading], key: str, template: Any, known: Samples) -> str | 
         try:
             msgspec.convert(found, field.type)
         except msgspec.ValidationError as error:
-            return f"may be {found!r}, which {key} is not: {str(error)[0].lower()}{str(error)[1:]}"
+            words = f"; there are: {', '.join(choices(field.type))}" if isinstance(found, str) and choices(field.type) else ""
+            return f"may be {found!r}, which {key} is not: {str(error)[0].lower()}{str(error)[1:]}{words}"
         if key == "card" and isinstance(found, str) and found not in CARDS:
             return f"may be {found!r}, which is no card: rank, then suit, as in 7h or Td"
     return None

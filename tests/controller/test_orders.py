@@ -43,6 +43,14 @@ def test_orders_to_a_device_and_recalls() -> None:
         ("round.void", {**HEAD, "reason": "ball_out", "client": 7}, "client"),
         ("link.up", {"device": "wheel"}, "no command 'link.up'"),
         ("recall", {"boot": "b", "from": 1, "limit": 1000}, "limit"),
+        ("round.void", {**HEAD, "raison": "ball_out"}, r"unknown field `raison`; is `reason` meant\?"),
+        (
+            "session.close",
+            {**HEAD, "role": "player"},
+            r"`\$\.role`; there are: croupier, table_head, inspector, director, technician",
+        ),
+        ("device.power_on", {**HEAD, "devise": "wheel"}, r"unknown field `devise`; is `device` meant\?"),
+        ("recall", {"boot": "b", "from": 1, "until": 7}, r"unknown field `until`; there are: boot, from, to, onward, limit"),
     ],
 )
 def test_what_is_wrong_is_named(name: str, fields: dict[str, Any], told: str) -> None:

@@ -1,0 +1,39 @@
+"""What a line of input may be, and what is told of one that is none."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.notation import read_input
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"at":1,"type":"wheel.phase","phase":"bets_opne"}', "`$.phase`; there are: closed, idle, bets_open, "),
+        ('{"at":1,"type":"wheel.phase","phase":"idle","spn":1}', "unknown field `spn`; is `spin` meant?"),
+        ('{"at":1,"type":"wheel.phse"}', "Invalid value 'wheel.phse' - at `$.type`; is wheel.phase meant?"),
+        ('{"at":1,"type":"session.open","by":"x","role":"boss"}', "`$.role`; there are: croupier, table_head"),
+        ('{"at":1,"type":["session.open"]}', "Expected `str`"),
+        ("7", "Expected `object`, got `int`"),
+    ],
+)
+def test_what_would_be_right_is_told(line: str, told: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        read_input(line)
+
+
+lists = st.lists(st.integers() | st.none(), max_size=2)
+objects = st.dictionaries(st.sampled_from(["type", "at", "by", "role"]), st.sampled_from(["wheel.phase", "x", 1]) | lists)
+
+
+@given(st.binary() | (objects | lists).map(json.dumps).map(str.encode))
+def test_no_line_raises_anything_else(line: bytes) -> None:
+    with suppress(ValueError):
+        read_input(line)
