@@ -95,9 +95,14 @@ def stage(rules: Rules, hand: Round) -> Stage:
         return "decisions"
     if going and rules.book.discards and any(seat.discards is None for seat in going):
         return "discards"
-    if going and not is_up(hand.cards, DEALER):
+    if going and (not is_up(hand.cards, DEALER) or to_discard(rules, hand)):
         return "dealer"
     return "showdown" if to_show(rules, hand) else "over"
+
+
+def to_discard(rules: Rules, hand: Round) -> bool:
+    """Whether the bank has still to discard, by its rule."""
+    return bool(rules.book.discards) and hand.discards is None
 
 
 def undecided(hand: Round) -> list[Seat]:
@@ -107,8 +112,7 @@ def undecided(hand: Round) -> list[Seat]:
 
 def plays(rules: Rules, hand: Round) -> bool | None:
     """Whether the bank plays by the hand that it shows; None: it does not lie open, or not for good."""
-    unfinished = bool(rules.book.discards) and hand.discards is None
-    if unfinished or DEALER in to_come(rules, hand) or not is_up(hand.cards, DEALER):
+    if to_discard(rules, hand) or DEALER in to_come(rules, hand) or not is_up(hand.cards, DEALER):
         return None
     return qualifies(value(up(hand.cards, DEALER), rules.ranking), rules.ranking, rules.book.qualifies)
 

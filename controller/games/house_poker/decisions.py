@@ -163,8 +163,11 @@ def show_cards(turn: Turn, given: CardsShow) -> None:
         raise Rejected(f"with an index one card is shown, not {len(given.cards)}")
     if hand.stop is not None and not isinstance(hand.stop.given, CardsShow):
         raise Rejected(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
-    if not _may_lie_open(turn, given.who, given.index):
+    if _bank_anew(turn, given):
+        turn.undo_discards()
+    elif not _may_lie_open(turn, given.who, given.index):
         raise Rejected(f"{given.who} does not lie open now: say deal.error if its cards were seen")
+    hand = turn.hand
     lie = given.index is None and not unseen_discards(hand, given.who) and set(up(hand.cards, given.who)) == set(given.cards)
     if lie and hand.stop is None:
         raise Rejected(f"{given.who} lies open already")
@@ -172,6 +175,14 @@ def show_cards(turn: Turn, given: CardsShow) -> None:
     _reveal(turn, given)
     _go_on(turn)
     turn.settle()
+
+
+def _bank_anew(turn: Turn, given: CardsShow) -> bool:
+    """Whether the bank's first cards are told anew, or one of them, before a card came for its discards."""
+    hand, first = turn.hand, turn.book.hand
+    if given.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
+        return False
+    return len(given.cards) == first if given.index is None else 0 < given.index <= first
 
 
 def _reveal(turn: Turn, given: CardsShow) -> None:

@@ -32,7 +32,7 @@ from controller.games.house_poker.discards import bank_discards
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.settings import HousePokerSettings
 from controller.games.house_poker.state import DEALER, Round, Seat, State, Stop
-from controller.games.poker.cards import Table, drop, frames, is_up, laid_down, lay, seen, take_up, turned, up
+from controller.games.poker.cards import Table, dealt, drop, frames, is_up, laid_down, lay, seen, take_up, turned, up
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import Entry
 from controller.rulebooks.house_poker import HousePoker
@@ -170,7 +170,7 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
 
     def _bank_discards_now(self, hand: Round) -> bool:
         whole = hand.closed and not course.to_come(self.rules, hand) and is_up(hand.cards, DEALER)
-        return bool(self.book.discards) and hand.discards is None and whole
+        return course.to_discard(self.rules, hand) and whole
 
     def _discard(self, hand: Round) -> None:
         """The bank's discards: the rule says which."""
@@ -179,6 +179,16 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
         self.say(HandDecided(round=hand.round, who=DEALER, decision="discard", count=len(gone)))
         for card in gone:
             self.say(CardRemoved(round=hand.round, why="discarded", card=card, to=DEALER))
+
+    def undo_discards(self) -> None:
+        """The bank's first cards are told anew: they lie there as they did before its discards."""
+        hand = self.hand
+        self.change_hand(cards=take_up(hand.cards, DEALER), discards=None)
+        decided = HandDecided(round=hand.round, who=DEALER, decision="discard", count=hand.discards, stands=False)
+        self.say(decided)
+        for index, each in enumerate(dealt(hand.cards, DEALER), 1):
+            if each.gone and each.card is not None:
+                self.say(CardTurned(round=hand.round, to=DEALER, index=index, card=each.card))
 
     def expect(self) -> None:
         """Say where the next card belongs, if that has changed."""
