@@ -272,7 +272,7 @@ class LinkUnintelligible(Reading, frozen=True, tag="link.unintelligible"):
 
 
 class LinkGarbage(Reading, frozen=True, tag="link.garbage"):
-    """Bytes that are no frame were dropped; ``frame`` shows them (the first 64)."""
+    """Bytes that are no frame were dropped; ``frame`` shows them (the first 64). What goes on is gathered, and told seldom."""
 
     bytes: int
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Literal
 
-from msgspec.structs import replace
-
+from devices.babble import Babble
 from devices.codec import Codec
-from devices.readings import AnyReading, LinkGarbage, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp
 
 State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
 """``connecting``: opened, nothing heard yet; ``up``: frames come; ``stale``: none for too long; ``unintelligible``: bytes come
@@ -53,11 +52,12 @@ class Watch:
         self._noise = 0  # bytes since then
         self._noise_began = 0.0
         self._noise_ended = 0.0
+        self._babble = Babble()
 
     @property
     def deadline(self) -> float | None:
         """The time at which :meth:`tick` wants to be called though no byte came, or None."""
-        times = [time for time in (self._codec.deadline, self._verdict_due()) if time is not None]
+        times = [time for time in (self._codec.deadline, self._verdict_due(), self._babble.due) if time is not None]
         return min(times, default=None)
 
     def opened(self, now: float) -> None:
@@ -82,7 +82,10 @@ class Watch:
         while (due := self.deadline) is not None and due <= now:
             self._latest = max(self._latest, due)
             if due == self._verdict_due():
-                readings.append(self._judge(self._latest))
+                readings += self._babble.pass_on([self._judge(self._latest)], self._latest)
+                continue
+            if due == self._babble.due:
+                readings += self._babble.tell(self._latest)
                 continue
             self._hear(b"", self._latest, readings)
             if self._codec.deadline is not None and self._codec.deadline <= due:
@@ -92,13 +95,17 @@ class Watch:
 
     def lost(self, now: float, reason: str) -> list[AnyReading]:
         """The link is closed, or could not be opened. Raises :class:`CodecDefect`, as :meth:`tick` does."""
-        readings = self.tick(now)
+        readings = [*self.tick(now), *self._babble.tell(now)]
         self.state = "lost"
         self._quiet_since = None
         if self._told != "lost":
             self._told = "lost"
             readings.append(LinkLost(at=now, device=self._device, reason=reason))
         return readings
+
+    def rest(self) -> list[AnyReading]:
+        """At the end of a recording: garbage that waits to be told."""
+        return self._babble.tell(self._latest)
 
     def _hear(self, data: bytes, now: float, readings: list[AnyReading]) -> None:
         frames = self._codec.counters.frames
@@ -116,13 +123,13 @@ class Watch:
             self.state = "up"
             if self._told != "up":
                 self._told = "up"
-                readings.append(LinkUp(at=now, device=self._device))
+                heard = [LinkUp(at=now, device=self._device), *heard]
         elif data:
             if not self._noise:
                 self._noise_began = now
             self._noise += len(data)
             self._noise_ended = now
-        readings += _gathered(heard)
+        readings += self._babble.pass_on(heard, now)
 
     def _quiet_from(self, now: float) -> None:
         self._quiet_since = now
@@ -150,15 +157,3 @@ class Watch:
         self.state = self._told = "stale"
         self._noise = 0
         return LinkStale(at=now, device=self._device, age=now - self._quiet_since)
-
-
-def _gathered(readings: list[AnyReading]) -> list[AnyReading]:
-    """Garbage upon garbage as one: a device that babbles must not cost others their time. The first shows what it was."""
-    gathered: list[AnyReading] = []
-    for reading in readings:
-        last = gathered[-1] if gathered else None
-        if isinstance(reading, LinkGarbage) and isinstance(last, LinkGarbage):
-            gathered[-1] = replace(last, bytes=last.bytes + reading.bytes)
-        else:
-            gathered.append(reading)
-    return gathered

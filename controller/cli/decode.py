@@ -73,6 +73,7 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
             opened = True
         if not chunk.sent:
             yield from watch.feed(chunk.data, chunk.at)
+    yield from watch.rest()
 
 
 def make_codec(name: str, device: str, options: list[str]) -> Codec:

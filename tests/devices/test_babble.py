@@ -1,0 +1,148 @@
+"""Garbage that goes on: told at once, then less and less often; its bytes to the last, in its place among what else is said."""
+
+from __future__ import annotations
+
+from itertools import groupby, pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devices.babble import AT_ONCE, CALM, Babble
+from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
+from devices.readings import AnyReading, LinkGarbage, LinkUnintelligible, escape
+from devices.watch import Watch
+from devices.wheel.cammegh_ss2 import DRIVER
+
+LINE = b"*X;6;001;  ;0;000;0\n"
+
+
+def make() -> Watch:
+    return Watch(DRIVER.make("wheel", DRIVER.options()), "wheel", 5.0)
+
+
+def garbage(said: list[AnyReading]) -> list[LinkGarbage]:
+    return [reading for reading in said if isinstance(reading, LinkGarbage)]
+
+
+def tags(said: list[AnyReading]) -> list[object]:
+    return [reading.__struct_config__.tag for reading in said]
+
+
+def babble(watch: Watch, begin: float, seconds: float) -> list[LinkGarbage]:
+    """Ten damaged lines of five bytes a second."""
+    return garbage([one for tenth in range(int(seconds * 10)) for one in watch.feed(b"aaaaa\n", begin + tenth / 10)])
+
+
+def test_the_first_are_told_as_they_come_and_then_the_pauses_grow_to_a_minute() -> None:
+    gathering = Babble()
+    said = [LinkGarbage(at=tenth / 10, device="wheel", bytes=5, frame=f"line {tenth}") for tenth in range(6000)]
+    told = garbage([one for reading in said for one in gathering.pass_on([reading], reading.at)])
+    assert told[:AT_ONCE] == said[:AT_ONCE]
+    assert [round(later.at - sooner.at, 3) for sooner, later in pairwise(told[AT_ONCE - 1 :])][:8] == [
+        1,
+        2,
+        4,
+        8,
+        16,
+        32,
+        CALM,
+        CALM,
+    ]
+    assert told[AT_ONCE] == LinkGarbage(at=1.9, device="wheel", bytes=50, frame="line 10")
+    assert sum(reading.bytes for reading in [*told, *garbage(gathering.tell(600.0))]) == sum(reading.bytes for reading in said)
+
+
+def test_an_hour_of_babble_is_about_one_reading_a_minute() -> None:
+    watch = make()
+    watch.opened(0.0)
+    assert 60 <= len(babble(watch, 0.0, 3600.0)) <= 60 + AT_ONCE + 8
+
+
+def test_what_waits_is_told_when_it_is_due_though_nothing_comes() -> None:
+    watch = make()
+    watch.opened(0.0)
+    babble(watch, 0.0, 1.1)
+    assert watch.deadline == 1.9
+    assert garbage(watch.tick(1.8)) == []
+    assert [(reading.at, reading.bytes) for reading in garbage(watch.tick(300.0))] == [(1.9, 5)]
+
+
+def test_after_a_calm_minute_it_is_told_at_once_again() -> None:
+    watch = make()
+    watch.opened(0.0)
+    babble(watch, 0.0, 12.0)
+    last = garbage(watch.tick(40.0))[-1].at
+    assert len(garbage(watch.feed(b"b\n", last + CALM - 0.1))) == 1  # the pause was over, and it grows on
+    assert garbage(watch.feed(b"b\n", last + CALM)) == []
+    later = garbage(watch.tick(1000.0))[-1].at + CALM
+    assert [len(garbage(watch.feed(b"b\n", later + tenth / 10))) for tenth in range(12)] == [1] * AT_ONCE + [0, 0]
+
+
+def test_what_waits_is_told_before_whatever_else_is_said() -> None:
+    watch = make()
+    watch.opened(0.0)
+    babble(watch, 0.0, 1.5)
+    said = tags(watch.feed(b"b\n" + LINE, 1.6))
+    assert said[:2] == ["link.garbage", "link.up"]
+    babble(watch, 1.7, 0.5)
+    assert tags(watch.lost(2.2, "unplugged")) == ["link.garbage", "link.lost"]
+
+
+streams = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.0, 0.02, 0.4, 3.0, 70.0]), st.sampled_from([b"bad\n", b"b", b"\n", LINE, b"~" * 99])),
+    max_size=60,
+)
+
+
+def calls(stream: list[tuple[float, bytes]], *, single: bool) -> list[AnyCall]:
+    """The stream as the calls to a watch; ``single``: byte by byte."""
+    made: list[AnyCall] = [Opened(0.0)]
+    now = 0.0
+    for pause, data in stream:
+        now += pause
+        parts = [data[index : index + 1] for index in range(len(data))] if single else [data]
+        made += [Heard(now, escape(part)) for part in parts]
+    return [*made, Lost(now + 200.0, "end")]
+
+
+def outline(said: list[AnyReading]) -> list[AnyReading | int]:
+    """What was said, each run of garbage as its bytes; the verdict on noise is left out: it counts what came before it."""
+    plain = [reading for reading in said if not isinstance(reading, LinkUnintelligible)]
+    return [
+        part
+        for is_garbage, run in groupby(plain, lambda reading: isinstance(reading, LinkGarbage))
+        for part in ([sum(reading.bytes for reading in garbage(list(run)))] if is_garbage else run)
+    ]
+
+
+@given(streams)
+def test_any_split_says_the_same_of_the_same_bytes_in_the_same_order(stream: list[tuple[float, bytes]]) -> None:
+    whole, single = make(), make()
+    said = [one for call in calls(stream, single=False) for one in readings(whole, call)]
+    assert outline([one for call in calls(stream, single=True) for one in readings(single, call)]) == outline(said)
+
+
+@given(streams, st.lists(st.floats(0.0, 500.0), max_size=20))
+def test_live_and_from_what_was_kept_the_readings_are_the_same(stream: list[tuple[float, bytes]], silences: list[float]) -> None:
+    """Live a silence is told to the watch all the time; kept is only what matters."""
+    live, again = make(), make()
+    given_calls = calls(stream, single=False)
+    end = given_calls[-1].at
+    heard: list[AnyCall] = [*given_calls[:-1], *(Heard(at, "") for at in silences if at < end)]
+    said: list[AnyReading] = []
+    kept: list[AnyCall] = []
+    for call in [*sorted(heard, key=lambda call: call.at), given_calls[-1]]:
+        if matters(live, call):
+            kept.append(call)
+            said += readings(live, call)
+    assert [one for call in kept for one in readings(again, call)] == said
+
+
+@given(streams)
+def test_garbage_is_told_as_often_as_the_time_and_what_else_is_said_allow(stream: list[tuple[float, bytes]]) -> None:
+    watch = make()
+    said = [one for call in calls(stream, single=True) for one in readings(watch, call)]
+    told, rest = len(garbage(said)), len(said) - len(garbage(said))
+    calm = sum(pause >= CALM for pause, _ in stream)
+    seconds = sum(min(pause, CALM) for pause, _ in stream) + CALM
+    assert told <= rest + AT_ONCE * (calm + 1) + seconds
