@@ -66,7 +66,7 @@ CHEMIN = (
 """That no claim is heard is told to whoever makes it; cards in the basket have several laws, and one name."""
 REFUSED = (
     *("bet_after_close", "bet_locked", "bet_maximum", "bet_time", "dice_change", "dice_number", "shooter_withdrawn"),
-    *("bet_maximum_multiple", "bet_maximum_place", "bet_maximum_simple"),
+    *("bet_maximum_multiple", "bet_maximum_place", "bet_maximum_simple", "bet_time_associated", "bet_time_come"),
     *("minimum", "ante_limit", "bank_passed", "players_too_few", "players_too_many", "showdown"),
 )
 """Laws that are told only to whoever gives a command that they forbid."""

@@ -7,24 +7,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.commands import (
-    BetPlace,
     BetsClose,
     BetsOpen,
-    BetWithdraw,
-    BoxesSet,
-    Command,
-    DiceChoose,
-    DiceSet,
     DiceTell,
-    DieReport,
     LastRoundsAnnounce,
     ResultCorrect,
-    Role,
     RoundConfirm,
     RoundVoid,
     SessionClose,
     SessionOpen,
-    ShooterSet,
 )
 from controller.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.craps.bets import Dice, sevens_out
@@ -32,29 +23,8 @@ from controller.games.craps.readings import land
 from controller.games.craps.state import Entry, Hand
 from controller.games.craps.turn import DECISIONS, Turn, are_dice
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import session
 from controller.rulebooks.law import Law
-
-MAY: dict[type[Command], tuple[Role, ...]] = {
-    SessionOpen: IN_CHARGE,
-    SessionClose: IN_CHARGE,
-    DiceSet: AT_THE_TABLE,
-    DiceChoose: AT_THE_TABLE,
-    DieReport: AT_THE_TABLE,
-    DiceTell: AT_THE_TABLE,
-    BoxesSet: AT_THE_TABLE,
-    ShooterSet: AT_THE_TABLE,
-    BetPlace: AT_THE_TABLE,
-    BetWithdraw: AT_THE_TABLE,
-    BetsOpen: AT_THE_TABLE,
-    BetsClose: AT_THE_TABLE,
-    RoundConfirm: IN_CHARGE,
-    ResultCorrect: IN_CHARGE,
-    LastRoundsAnnounce: AT_THE_TABLE,
-}
-"""Which roles may say what. Who may call a throw null is in the rulebook."""
-
 
 # Sessions
 

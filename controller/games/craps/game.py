@@ -12,7 +12,6 @@ made of, ``craps.state`` for what is remembered.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -24,7 +23,6 @@ from controller.commands import (
     BetsOpen,
     BetWithdraw,
     BoxesSet,
-    Command,
     DiceChoose,
     DiceSet,
     DiceTell,
@@ -37,86 +35,68 @@ from controller.commands import (
     SessionOpen,
     ShooterSet,
 )
-from controller.events import AnyEvent
 from controller.games.craps import commands, dice, players, readings
 from controller.games.craps.bets import offered
 from controller.games.craps.settings import CrapsSettings
 from controller.games.craps.state import SHOWN, Entry, State
 from controller.games.craps.turn import DECISIONS, Turn
-from controller.games.roles import allow
+from controller.games.machine import SILENCES, Inputs, Machine
 from controller.rulebooks.craps import Craps
 from devices.readings import (
     AnyReading,
     DiceFault,
     DiceRead,
     DiceState,
-    LinkGap,
-    LinkLate,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
 )
 
-TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
-    DiceState: readings.take_state,
-    DiceRead: readings.take_read,
-    DiceFault: readings.take_fault,
-    LinkUp: readings.take_silence,  # frames come in again, so there was a silence
-    LinkStale: readings.take_silence,
-    LinkLost: readings.take_silence,
-    LinkUnintelligible: readings.take_silence,
-    LinkLate: readings.take_silence,
-    LinkGap: readings.take_silence,  # what is missing was perhaps a throw
-    SessionOpen: commands.open_session,
-    SessionClose: commands.close_session,
-    DiceSet: dice.set_dice,
-    DiceChoose: dice.choose_dice,
-    DieReport: dice.report_die,
-    DiceTell: commands.tell_dice,
-    BoxesSet: players.set_seats,
-    ShooterSet: players.set_shooter,
-    BetPlace: players.place_bet,
-    BetWithdraw: players.withdraw_bet,
-    BetsOpen: commands.open_bets,
-    BetsClose: commands.close_bets,
-    RoundVoid: commands.void,
-    RoundConfirm: commands.confirm,
-    ResultCorrect: commands.correct,
-    LastRoundsAnnounce: commands.announce_last_rounds,
-}
-"""Who takes which input. What is not here does not concern the game."""
+INPUTS = Inputs(
+    readings={
+        DiceState: readings.take_state,
+        DiceRead: readings.take_read,
+        DiceFault: readings.take_fault,
+        **dict.fromkeys(SILENCES, readings.take_silence),
+    },
+    in_charge={
+        SessionOpen: commands.open_session,
+        SessionClose: commands.close_session,
+        RoundVoid: commands.void,
+        RoundConfirm: commands.confirm,
+        ResultCorrect: commands.correct,
+    },
+    at_the_table={
+        DiceSet: dice.set_dice,
+        DiceChoose: dice.choose_dice,
+        DieReport: dice.report_die,
+        DiceTell: commands.tell_dice,
+        BoxesSet: players.set_seats,
+        ShooterSet: players.set_shooter,
+        BetPlace: players.place_bet,
+        BetWithdraw: players.withdraw_bet,
+        BetsOpen: commands.open_bets,
+        BetsClose: commands.close_bets,
+        LastRoundsAnnounce: commands.announce_last_rounds,
+    },
+)
 
 
-class CrapsGame:
+class CrapsGame(Machine[Craps, CrapsSettings, State, Turn]):
     """Craps under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
     state_type = State
+    turn_type = Turn
+    inputs = INPUTS
     face_down = False
 
     def __init__(self, book: Craps, settings: CrapsSettings) -> None:
         for name, doubt in book.doubts.items():
             if (chosen := getattr(settings, name)) not in doubt.choices:
                 raise ValueError(f"{name} = {chosen!r}: under this decree it may be {', '.join(doubt.choices)}")
-        self.book = book
-        self.settings = settings
+        super().__init__(book, settings)
         self.bets = offered(book, settings)
 
-    def begin(self) -> State:
-        """A table that never played."""
-        return State()
-
-    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
-        """Take one input."""
-        if isinstance(given, Command):
-            allow(given, commands.MAY, self.book.void_by)
-        take = TAKE.get(type(given))
-        if take is None:
-            return state, ()
-        turn = Turn(self.book, self.settings, state, self.bets)
-        take(turn, given)
-        turn.carry_on()
-        return turn.state, tuple(turn.events)
+    def turn(self, state: State) -> Turn:
+        """One step of the game from this state."""
+        return Turn(self.book, self.settings, state, self.bets)
 
     def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:  # noqa: ARG002 - dice hide nothing
         """Nothing that dice say is confidential."""
@@ -165,8 +145,7 @@ class CrapsGame:
             return list(state.hand.asks)
         if state.unresolved():
             return list(DECISIONS)
-        turn = Turn(self.book, self.settings, state, self.bets)
-        lacking = turn.lacking() if state.open and state.last != 0 else None
+        lacking = self.turn(state).lacking() if state.open and state.last != 0 else None
         return [lacking] if lacking else []
 
 

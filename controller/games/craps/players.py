@@ -64,7 +64,7 @@ def place_bet(turn: Turn, given: BetPlace) -> None:
         raise Rejected(f"{given.bet} is where the throw takes the bet: it is placed as {given.bet.split(':')[0]}")
     if bet.when != "any" and (bet.when == "come_out") != (point is None):
         when = "before the first throw of a series" if bet.when == "come_out" else "after the first throw of a series"
-        raise refuse(turn, "bet_time", f"{given.bet} is placed {when}")
+        raise refuse(turn, _time(bet), f"{given.bet} is placed {when}")
     if given.amount is not None and given.amount <= 0:
         raise Rejected(f"an amount of {given.amount} is none")
     if bet.base:
@@ -95,11 +95,18 @@ def withdraw_bet(turn: Turn, given: BetWithdraw) -> None:
     turn.change(bets=tuple(each for each in turn.state.bets if each.who != given.who or each.bet not in gone))
 
 
+def _time(bet: CrapsBet) -> str:
+    """The law that says when such a bet is placed."""
+    if bet.base:
+        return "bet_time_associated"
+    return "bet_time" if bet.when == "come_out" else "bet_time_come"
+
+
 def _beside_its_base(turn: Turn, given: BetPlace, base: str, number: int | None) -> None:
     beside = base if number is None else f"{base}:{number}"
     placed = turn.holds(given.who, beside)
     if placed is None:
-        raise refuse(turn, "bet_time", f"{given.bet} goes beside {beside}, which {given.who} does not have")
+        raise refuse(turn, "bet_time_associated", f"{given.bet} goes beside {beside}, which {given.who} does not have")
     if given.amount is not None and placed.amount is not None:
         most = highest(turn.bets, given.bet, turn.point, placed.amount)
         if most is not None and given.amount > most:

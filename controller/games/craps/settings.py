@@ -40,6 +40,8 @@ LAWS = (
     "bet_maximum_place",
     "bet_maximum_simple",
     "bet_time",
+    "bet_time_associated",
+    "bet_time_come",
     "dice_change",
     "dice_changed",
     "dice_colour",
