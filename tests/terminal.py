@@ -49,9 +49,15 @@ class Terminal:
     def text(self) -> str:
         return self._drawn.decode("utf-8", "replace")
 
-    def wait_for(self, wanted: str) -> None:
+    @property
+    def drawn(self) -> int:
+        """How many bytes it has drawn."""
+        return len(self._drawn)
+
+    def wait_for(self, wanted: str, since: int = 0) -> None:
+        """Wait until it has drawn something; ``since``: after so many bytes."""
         end = time.monotonic() + PATIENCE
-        while wanted not in self.text:
+        while wanted.encode() not in self._drawn[since:]:
             if time.monotonic() > end or not self._read():
                 pytest.fail(f"{wanted!r} was not drawn, but\n{self.text[-4000:]}")
 

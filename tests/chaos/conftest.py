@@ -28,12 +28,13 @@ def seed() -> int:
 
 
 @pytest.fixture
-def floor(tmp_path: Path, seed: int) -> Iterator[Callable[..., Floor]]:
-    """``floor(tables=2)``: not yet started."""
+def floor(tmp_path: Path, seed: int, request: pytest.FixtureRequest) -> Iterator[Callable[..., Floor]]:
+    """``floor(tables=2)``: not yet started. If the test fails, what the daemon and its wheels said is shown."""
     with ExitStack() as stack:
 
         def make(name: str = "floor", **settings: Any) -> Floor:
             made = Floor(tmp_path / name, **{"seed": seed, **settings})
+            stack.callback(lambda: request.node.add_report_section("teardown", name, made.told()))
             stack.callback(made.close)
             return made
 

@@ -19,7 +19,7 @@ import msgspec
 
 from tests.chaos.archive import Archive, Verdict
 from tests.chaos.schedule import Step
-from tests.daemon.mosquitto import Mosquitto, until
+from tests.daemon.mosquitto import PATIENCE, Mosquitto, until
 from tests.daemon.process import Daemon
 
 SPEED, GAMES_PER_HOUR = 30.0, 80
@@ -197,10 +197,10 @@ stale_after = {self.stale_after}
         return sum(event["type"] == "round.result" and event["table"] == (table or event["table"]) for event in held)
 
     def until_results(self, more: int, table: str | None = None) -> None:
-        """Wait for more results, of one table or of any."""
+        """Wait for more results, of one table or of any. A machine that is too busy to be live has fewer of them."""
         known = self.results(table)
         for wanted in range(known + 1, known + more + 1):
-            until(f"{wanted} results", partial(self._enough, table, wanted), self.daemon.log)
+            until(f"{wanted} results", partial(self._enough, table, wanted), self.daemon.log, patience=3 * PATIENCE)
 
     def _enough(self, table: str | None, wanted: int) -> bool:
         return self.results(table) >= wanted
@@ -275,6 +275,11 @@ stale_after = {self.stale_after}
         """The running daemon's."""
         line = next(line for line in self.daemon.log().splitlines()[self._since :] if '"event": "daemon up"' in line)
         return str(json.loads(line)["boot"])
+
+    def told(self) -> str:
+        """The end of the daemon's log, and what each wheel has played last: for a person who wonders why a test failed."""
+        played = [f"{table}: state {wheel.state}, {wheel.played[-9:]}" for table, wheel in self.wheels.items()]
+        return "\n".join([*self.daemon.log().splitlines()[-200:], *played])
 
     def close(self) -> None:
         """End everything."""

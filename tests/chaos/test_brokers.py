@@ -9,6 +9,7 @@ from contextlib import closing
 from functools import partial
 
 from controller.journal.reader import JournalReader
+from controller.publisher import LONGEST_REFUSED
 from tests.chaos.archive import events_of
 from tests.chaos.floor import Floor
 from tests.chaos.proof import sound
@@ -85,7 +86,7 @@ def test_a_broker_that_refuses_us_for_a_while(floor: Callable[..., Floor]) -> No
     until("the table goes on", lambda: stored(made) > known + 3, made.daemon.log)
     refusals = made.logged("broker not reached")
     (made.folder / "secret").write_text("another")
-    until("it is let in", lambda: made.logged("broker connected") == 2, made.daemon.log)
+    until("it is let in", lambda: made.logged("broker connected") == 2, made.daemon.log, patience=2 * LONGEST_REFUSED)
     assert refusals <= 2  # once gone, once refused: a line for each change, none for each attempt
     made.until_results(1)
     sound(made)
@@ -101,8 +102,9 @@ def test_two_daemons_with_one_client_id(floor: Callable[..., Floor]) -> None:
         each.start()
     for each in made:
         assert each.archive is not None
-        until("it says so", partial(each.logged, "another client has our client id, it seems"), each.daemon.log)
-        until("the alert is retained", partial(each.archive.latest, "r1/alert/broker-client-id"), each.daemon.log)
+        patience = 2 * LONGEST_REFUSED
+        until("it says so", partial(each.logged, "another client has our client id, it seems"), each.daemon.log, patience)
+        until("the alert is retained", partial(each.archive.latest, "r1/alert/broker-client-id"), each.daemon.log, patience)
         each.until_results(1)
     for each in made:
         assert each.logged("broker connected") <= 15

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,14 @@ def test_the_wall_clock_is_set_back_and_forward_by_an_hour(floor: Callable[..., 
     for seconds in (-3600, 3600):
         clock.set(seconds)
         made.until_results(1)
-    health = archive.latest("node/pit-1/health")
+
+    def told() -> Any:
+        found = archive.latest("node/pit-1/health")
+        wheel = found["tables"]["r1"]["devices"]["wheel"]
+        return found if wheel.get("reconnects") and wheel["state"] == "up" else None
+
+    made.wheels["r1"].fault("unplug 3")  # so that health is told after the jumps
+    health = until("health", told, made.daemon.log)
     assert health["uptime"] < 600
     assert health["tables"]["r1"]["devices"]["wheel"]["age"] < 600
     assert health["outbox"]["oldest"] is None or 0 <= health["outbox"]["oldest"] < 600

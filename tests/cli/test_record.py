@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from devices.recording import read_recording
+from tests.daemon.mosquitto import PATIENCE, until
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
 STATUS = b"*X;2;002;32;0;174;1\r\n"
@@ -37,10 +38,16 @@ def record(*words: str | Path) -> subprocess.Popen[str]:
 
 def written(process: subprocess.Popen[str], file: Path, device: int, data: bytes) -> None:
     """Say something until it stands in the file. (What the driver asks for stands there too.)"""
-    while not (file.exists() and any(not chunk.sent for chunk in read_recording(file))):
+
+    def stands() -> bool:
+        if file.exists() and any(not chunk.sent for chunk in read_recording(file)):
+            return True
         assert process.poll() is None, process.stderr and process.stderr.read()
         os.write(device, data)
-        time.sleep(0.05)
+        time.sleep(0.05)  # else it is full before anybody reads
+        return False
+
+    until(f"{file.name} is written", stands)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -67,6 +74,7 @@ def test_it_ends_cleanly_when_told(tmp_path: Path, terminal: tuple[int, str], nu
 def test_a_device_that_goes_away_is_told_and_what_came_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "wheel.rec"
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(PATIENCE)
         process = record(f"tcp://127.0.0.1:{server.getsockname()[1]}", file)
         connection, _ = server.accept()
         with connection:
