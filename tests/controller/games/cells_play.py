@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from controller.commands import AnyCommand
 from controller.events import AnyEvent
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
-from controller.games.games import make_game
-from controller.notation import read_input
 from devices.readings import (
-    AnyReading,
-    LinkLost,
-    LinkUp,
     Number,
     Phase,
     WheelCell,
@@ -24,31 +16,18 @@ from devices.readings import (
     WheelNumber,
     WheelPhase,
 )
+from tests.controller.games.play import AnyPlay
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
 
-class Play:
-    """A table in play. ``events``: all that was said; each method gives what it made the table say."""
+class Play(AnyPlay[CellsGame, CellsState]):
+    """A table in play."""
+
+    device = "wheel"
 
     def __init__(self, game: str = "boule", decree: str = "ARA02", **settings: Any) -> None:
-        made = make_game(game, decree, settings)
-        assert isinstance(made, CellsGame)
-        self.game = made
-        self.state: CellsState = made.begin()
-        self.events: list[AnyEvent] = []
-        self.at = 0.0
-
-    def take(self, *given: AnyReading | AnyCommand) -> list[AnyEvent]:
-        said: list[AnyEvent] = []
-        for each in given:
-            self.state, events = self.game.step(self.state, each)
-            said += events
-        self.events += said
-        return said
-
-    def say(self, command: str, role: str = "table_head", by: str = "M. Lasa", **fields: Any) -> list[AnyEvent]:
-        return self.take(read_input(msgspec.json.encode({"at": self.now(), "type": command, "by": by, "role": role, **fields})))
+        super().__init__(CellsGame, game, decree, settings)
 
     def phase(self, phase: Phase, spin: int | None = None, device: str = "wheel", **fields: Any) -> list[AnyEvent]:
         at = self.now()
@@ -64,10 +43,6 @@ class Play:
 
     def fault(self, fault: WheelFaultName, active: bool = True, spin: int | None = None) -> list[AnyEvent]:
         return self.take(WheelFault(at=self.now(), device="wheel", fault=fault, active=active, spin=spin))
-
-    def gap(self) -> list[AnyEvent]:
-        """The device is not heard for a while."""
-        return self.take(LinkLost(at=self.now(), device="wheel", reason="unplugged"), LinkUp(at=self.now(), device="wheel"))
 
     def until_closed(self, spin: int | None = None) -> list[AnyEvent]:
         """Bets open, it is set going, it is about to settle, bets close."""
@@ -90,17 +65,6 @@ class Play:
             *self.phase("settled", spin),
             *self.cell(cell, spin, **fields),
         ]
-
-    def again(self) -> None:
-        """Written down and taken up again."""
-        self.state = msgspec.json.decode(msgspec.json.encode(self.state), type=self.game.state_type)
-
-    def show(self) -> dict[str, Any]:
-        return self.game.show(self.state)
-
-    def now(self) -> float:
-        self.at += 1.0
-        return self.at
 
 
 def table(game: str = "boule", decree: str = "ARA02", **settings: Any) -> Play:

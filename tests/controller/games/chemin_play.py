@@ -3,53 +3,30 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 import pytest
 from msgspec import UnsetType
 
-from controller.commands import AnyCommand
-from controller.events import AnyEvent, Event, RoundResult
+from controller.events import AnyEvent, RoundResult
 from controller.games.chemin.game import CheminGame
-from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import State
-from controller.notation import read_input
-from controller.rulebooks.chemin import Chemin
-from controller.rulebooks.rulebook import rulebook
-from devices.readings import AnyReading, CardCut, CardDrawn
+from tests.controller.games.play import AnyPlay, only
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 GAMES = ("chemin-de-fer", "baccarat-two-cloths")
 PAIRS = tuple(product(GAMES, DECREES))
 """Both games under every decree that has them."""
 
-E = TypeVar("E", bound=Event)
 
+class Play(AnyPlay[CheminGame, State]):
+    """A table in play."""
 
-class Play:
-    """A table in play. ``events``: all that was said; each method gives what it made the table say."""
+    in_charge = "inspector"
 
     def __init__(self, decree: str = "ARA02", game: str = "chemin-de-fer", **settings: Any) -> None:
-        book: Chemin = getattr(rulebook(decree), game.replace("-", "_"))
-        defaults = {name: doubt.default for name, doubt in book.doubts.items()}
-        self.game = CheminGame(book, msgspec.convert(defaults | settings, CheminSettings))
-        self.book = book
-        self.state: State = self.game.begin()
-        self.events: list[AnyEvent] = []
-        self.at = 0.0
-
-    def take(self, *given: AnyReading | AnyCommand) -> list[AnyEvent]:
-        said: list[AnyEvent] = []
-        for each in given:
-            self.state, events = self.game.step(self.state, each)
-            said += events
-        self.events += said
-        return said
-
-    def say(self, name: str, role: str = "inspector", **fields: Any) -> list[AnyEvent]:
-        line = msgspec.json.encode({"at": self._now(), "type": name, "by": "M. Lasa", "role": role, **fields})
-        return self.take(read_input(line))
+        super().__init__(CheminGame, game, decree, settings)
+        self.book = self.game.book
 
     def open(self) -> list[AnyEvent]:
         """A session with a shoe."""
@@ -60,18 +37,6 @@ class Play:
         """The bank is called, and the bets are closed."""
         return self.say("bets.open", role="croupier") + self.say("bets.close", role="croupier", **fields)
 
-    def cards(self, text: str, **fields: Any) -> list[AnyEvent]:
-        """Cards come out of the shoe: ``"7h 9c"``; a dot is one that was not read."""
-        said = []
-        for card in text.split():
-            now = self._now()
-            known = None if card == "." else card
-            said += self.take(CardDrawn(at=now, device="shoe", card=known, frame=f"card {card}", **fields))
-        return said
-
-    def cut(self) -> list[AnyEvent]:
-        return self.take(CardCut(at=self._now(), device="shoe"))
-
     def draw(self, who: str | None = None) -> list[AnyEvent]:
         return self.say("hand.draw", role="croupier", **({"who": who} if who else {}))
 
@@ -81,32 +46,9 @@ class Play:
     def turn(self, who: str | None = None, **fields: Any) -> list[AnyEvent]:
         return self.say("cards.turn", role="croupier", **({"who": who} if who else {}), **fields)
 
-    def decide(self, action: str, **fields: Any) -> list[AnyEvent]:
-        return self.say("card.decide", action=action, **fields)
-
     def dealt(self, text: str, **fields: Any) -> list[AnyEvent]:
         """A round up to the last card of its deal."""
         return self.bets(**fields) + self.cards(text)
-
-    def _now(self) -> float:
-        self.at += 1.0
-        return self.at
-
-
-def of(events: list[AnyEvent], kind: type[E]) -> list[E]:
-    """Those events that are of one kind."""
-    return [event for event in events if isinstance(event, kind)]
-
-
-def only(events: list[AnyEvent], kind: type[E]) -> E:
-    """The one event of its kind."""
-    (event,) = of(events, kind)
-    return event
-
-
-def whats(events: list[AnyEvent]) -> list[str]:
-    """What each event says, in short: its type, and what an irregularity is about."""
-    return [str(getattr(event, "what", type(event).__struct_config__.tag)) for event in events]
 
 
 def rules(*ids: str) -> pytest.MarkDecorator:

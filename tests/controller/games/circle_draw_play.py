@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from controller.events import AnyEvent, Irregularity, RoundResult
-from tests.controller.games.circle_play import Play, of_kind, table
+from tests.controller.games.circle_play import Play, table
+from tests.controller.games.play import of_kind
 
 DEAL = "7c 8c 9c Jc  7d 8d 9d Jd  8h 9h Td Qc  9s Tc Js Kc  Ac Kd Qh 8s"
 """Five cards each to 4, 1, 2, 3: a pair of sevens, eights, nines, jacks."""
@@ -12,8 +13,8 @@ HANDS = {4: "7c 7d 8h 9s Ac", 1: "8c 8d 9h Tc Kd", 2: "9c 9d Td Js Qh", 3: "Jc J
 
 def covered(decree: str = "BAL09", deal: str = DEAL, seats: tuple[int, ...] = (1, 2, 3, 4)) -> Play:
     play = table(decree, "circle-draw", seats)
-    play.antes()
-    play.draw(deal)
+    play.bets()
+    play.cards(deal)
     return play
 
 
@@ -27,7 +28,7 @@ def opened(opener: int = 3) -> Play:
 
 def discard(play: Play, seat: int, count: int, cards: str = "") -> list[AnyEvent]:
     said = play.say("hand.act", role="croupier", who=f"seat:{seat}", action="discard", count=count)
-    return said + play.draw(cards)
+    return said + play.cards(cards)
 
 
 def played(opener: int = 3, count: int = 3, cards: str = "Ad Ah As") -> Play:
@@ -43,8 +44,8 @@ def played(opener: int = 3, count: int = 3, cards: str = "Ad Ah As") -> Play:
 
 
 def irregularities(events: list[AnyEvent]) -> list[str]:
-    return [event.what for event in of_kind(Irregularity, events)]
+    return [event.what for event in of_kind(events, Irregularity)]
 
 
 def results(events: list[AnyEvent]) -> list[tuple[str | None, tuple[str, ...]]]:
-    return [(event.winner or None, event.marks or ()) for event in of_kind(RoundResult, events)]
+    return [(event.winner or None, event.marks or ()) for event in of_kind(events, RoundResult)]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 import pytest
 
-from controller.commands import AnyCommand
-from controller.events import AnyEvent, Event, RoundResult
+from controller.events import AnyEvent, RoundResult
 from controller.games.craps.game import CrapsGame
 from controller.games.craps.state import State
-from controller.games.games import make_game
-from controller.notation import read_input
-from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState, LinkLost, LinkUp
+from devices.readings import DiceFault, DiceFaultName, DiceRead, DiceState
+from tests.controller.games.play import AnyPlay, of_kind
 
-E = TypeVar("E", bound=Event)
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
 SET = tuple(f"{number}" for number in range(101, 107))
@@ -23,29 +19,14 @@ SET = tuple(f"{number}" for number in range(101, 107))
 OTHERS = tuple(f"{number}" for number in range(201, 207))
 
 
-class Play:
-    """A table in play. ``events``: all that was said; each method gives what it made the table say."""
+class Play(AnyPlay[CrapsGame, State]):
+    """A table in play."""
+
+    device = "dice"
 
     def __init__(self, decree: str = "ARA02", **settings: Any) -> None:
-        made = make_game("craps", decree, settings)
-        assert isinstance(made, CrapsGame)
-        self.game = made
-        self.state: State = made.begin()
-        self.events: list[AnyEvent] = []
-        self.at = 0.0
+        super().__init__(CrapsGame, "craps", decree, settings)
         self.throws = 0
-
-    def take(self, *given: AnyReading | AnyCommand) -> list[AnyEvent]:
-        said: list[AnyEvent] = []
-        for each in given:
-            self.state, events = self.game.step(self.state, each)
-            said += events
-        self.events += said
-        return said
-
-    def say(self, command: str, role: str = "table_head", **fields: Any) -> list[AnyEvent]:
-        line = {"at": self.now(), "type": command, "by": "M. Lasa", "role": role, **fields}
-        return self.take(read_input(msgspec.json.encode(line)))
 
     def move(self, **fields: Any) -> list[AnyEvent]:
         """The dice begin to move."""
@@ -67,10 +48,6 @@ class Play:
 
     def fault(self, fault: DiceFaultName, active: bool = True) -> list[AnyEvent]:
         return self.take(DiceFault(at=self.now(), device="dice", frame="f", fault=fault, active=active, throw=self.throws))
-
-    def gap(self) -> list[AnyEvent]:
-        """The device is not heard for a while."""
-        return self.take(LinkLost(at=self.now(), device="dice", reason="unplugged"), LinkUp(at=self.now(), device="dice"))
 
     def open(self, serials: tuple[str, ...] = SET) -> list[AnyEvent]:
         """A session, its dice, and who sits where."""
@@ -102,21 +79,9 @@ class Play:
         """Whole rounds, by the totals that are thrown."""
         return [event for total in totals for event in self.play(*faces(total))]
 
-    def again(self) -> None:
-        """Written down and taken up again, as after a restart."""
-        self.state = msgspec.json.decode(msgspec.json.encode(self.state), type=State)
-
     @property
     def point(self) -> int | None:
         return self.state.point(self.game.book.points)
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        return self.game.show(self.state)
-
-    def now(self) -> float:
-        self.at += 1.0
-        return self.at
 
 
 def table(decree: str = "ARA02", **settings: Any) -> Play:
@@ -139,24 +104,8 @@ def faces(total: int) -> tuple[int, int]:
     return total - high, high
 
 
-def of(events: list[AnyEvent], kind: type[E]) -> list[E]:
-    """Those events that are of one kind."""
-    return [event for event in events if isinstance(event, kind)]
-
-
-def only(events: list[AnyEvent], kind: type[E]) -> E:
-    """The one event of its kind."""
-    (event,) = of(events, kind)
-    return event
-
-
-def whats(events: list[AnyEvent]) -> list[str]:
-    """What each event says, in short: its type, and what an irregularity is about."""
-    return [str(getattr(event, "what", type(event).__struct_config__.tag)) for event in events]
-
-
 def outcomes(events: list[AnyEvent]) -> dict[str, str]:
     """What became of each kind of bet in the last result."""
-    result = of(events, RoundResult)[-1]
+    result = of_kind(events, RoundResult)[-1]
     assert isinstance(result.bets, tuple)
     return {each.bet: each.outcome for each in result.bets if each.who is None}

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
-
-from controller.commands import AnyCommand
 from controller.events import AnyEvent, CardRemoved, Hand, Irregularity, RoundResult
 from controller.games.cards import DECK
-from controller.games.games import make_game
 from controller.games.house_poker.game import HousePokerGame
 from controller.games.house_poker.state import State
-from controller.notation import Input, read_input
-from devices.readings import AnyReading, CardDrawn, LinkLost, LinkUp, ShufflerPacket, ShufflerState, ShufflerVerdict, SlotCoin
+from controller.notation import Input
+from devices.readings import CardDrawn, LinkLost, LinkUp, ShufflerPacket, ShufflerState, ShufflerVerdict, SlotCoin
+from tests.controller.games.play import AnyPlay, of_kind, said
 
-E = TypeVar("E")
 PAIRS = (
     ("poker-no-draw", "BAL05"),
     ("poker-no-draw", "ARA02"),
@@ -32,45 +28,11 @@ PAIRS = (
 )
 
 
-def said(command: str, at: float = 1.0, role: str = "table_head", **fields: Any) -> Input:
-    """A command by its name."""
-    line = {"at": at, "type": command, "by": "M. Lasa", "role": role, **fields}
-    return read_input(msgspec.json.encode(line))
-
-
-class Play:
-    """A table in play. ``events``: all that was said; each method gives what it made the table say."""
+class Play(AnyPlay[HousePokerGame, State]):
+    """A table in play."""
 
     def __init__(self, game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) -> None:
-        made = make_game(game, decree, settings)
-        assert isinstance(made, HousePokerGame)
-        self.game = made
-        self.state: State = made.begin()
-        self.events: list[AnyEvent] = []
-        self.sealed: list[Input] = []
-        self.at = 0.0
-
-    def take(self, *given: AnyReading | AnyCommand) -> list[AnyEvent]:
-        told: list[AnyEvent] = []
-        for each in given:
-            if self.game.confidential(self.state, each):
-                self.sealed.append(each)
-            self.state, events = self.game.step(self.state, each)
-            told += events
-        self.events += told
-        return told
-
-    def say(self, command: str, role: str = "table_head", **fields: Any) -> list[AnyEvent]:
-        return self.take(said(command, self.now(), role, **fields))
-
-    def cards(self, cards: str, **fields: Any) -> list[AnyEvent]:
-        """Cards leave the shoe one after the other; ``-`` is one that the shoe could not read."""
-        told: list[AnyEvent] = []
-        for card in cards.split():
-            name = None if card == "-" else card
-            at = self.now()
-            told += self.take(CardDrawn(at=at, device="shoe", frame=f"frame {at:g}", card=name, **fields))
-        return told
+        super().__init__(HousePokerGame, game, decree, settings)
 
     def packets(self, *sizes: int, **fields: Any) -> list[AnyEvent]:
         """Packets come out of the shuffler."""
@@ -84,10 +46,6 @@ class Play:
 
     def coin(self, box: int, amount: int = 100, **fields: Any) -> list[AnyEvent]:
         return self.take(SlotCoin(at=self.now(), device="slots", box=box, amount=amount, **fields))
-
-    def gap(self, device: str = "shoe") -> list[AnyEvent]:
-        """The device is not heard for a while."""
-        return self.take(LinkLost(at=self.now(), device=device, reason="unplugged"), LinkUp(at=self.now(), device=device))
 
     def bets(self, *boxes: int, bets: Iterable[tuple[int, str]] = ()) -> list[AnyEvent]:
         """Bets open, the boxes and what lies beside the ante are said, bets close."""
@@ -104,18 +62,6 @@ class Play:
 
     def turn(self, who: str | None = None) -> list[AnyEvent]:
         return self.say("cards.turn", role="croupier", who=who)
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        return self.game.show(self.state)
-
-    def again(self) -> None:
-        """Written down and taken up again."""
-        self.state = msgspec.json.decode(msgspec.json.encode(self.state), type=State)
-
-    def now(self) -> float:
-        self.at += 1.0
-        return self.at
 
 
 def table(game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) -> Play:
@@ -147,14 +93,9 @@ def go(play: Play, *hands: str, bets: Iterable[tuple[int, str]] = ()) -> list[An
     return told
 
 
-def of_kind(kind: type[E], events: list[AnyEvent]) -> list[E]:
-    """The events of one kind."""
-    return [event for event in events if isinstance(event, kind)]
-
-
 def result(events: list[AnyEvent]) -> RoundResult:
     """The one result."""
-    [found] = of_kind(RoundResult, events)
+    [found] = of_kind(events, RoundResult)
     return found
 
 
@@ -170,7 +111,7 @@ def bets(hand: Hand) -> dict[str, tuple[str, tuple[int, int] | None]]:
 
 def stopped(play: Play, what: str) -> None:
     """The round stands still for this reason, and the last irregularity says so."""
-    [*_, irregular] = of_kind(Irregularity, play.events)
+    [*_, irregular] = of_kind(play.events, Irregularity)
     assert (irregular.what, irregular.asks) == (what, tuple(play.shown["asks"]))
     assert "round.void" in irregular.asks
     assert play.shown["phase"] == "decision"

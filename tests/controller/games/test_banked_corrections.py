@@ -9,7 +9,8 @@ import pytest
 
 from controller.events import AwardQualified, ResultCorrected
 from controller.games.game import Rejected
-from tests.controller.games.banked_play import Play, of_kind
+from tests.controller.games.banked_play import Play
+from tests.controller.games.play import of_kind
 
 TRIJOKER = "Ah 2c Kd Ac 3c 9d 7h 8s"
 """Box 1 has aces, box 2 nothing; the common cards are the king and the nine of diamonds."""
@@ -61,12 +62,12 @@ def correct(play: Play, **hands: str) -> list[Any]:
 
 
 def corrected(events: list[Any]) -> ResultCorrected:
-    [found] = of_kind(ResultCorrected, events)
+    [found] = of_kind(events, ResultCorrected)
     return found
 
 
 def awards(events: list[Any]) -> list[tuple[str, str, bool]]:
-    return [(each.box, each.hand, each.stands) for each in of_kind(AwardQualified, events)]
+    return [(each.box, each.hand, each.stands) for each in of_kind(events, AwardQualified)]
 
 
 def test_trijoker_is_as_the_right_cards_would_have_made_it() -> None:

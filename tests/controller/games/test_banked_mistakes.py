@@ -8,7 +8,8 @@ import pytest
 from controller.events import CardDealt, CardTurned, DeckChecked, Hand, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
-from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, of_kind, voids
+from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
+from tests.controller.games.play import of_kind
 
 ONE, TWO = "Ts Td Tc", "As Ac 5d"
 
@@ -40,9 +41,9 @@ def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
     show(play, "box:2", TWO)
     assert irregularities(play.events)[-1][0] == "shown_differs"
     show(play, "box:1", ONE)
-    assert play.shown()["asks"] == ["cards.show", "card.decide", "round.void"]
+    assert play.shown["asks"] == ["cards.show", "card.decide", "round.void"]
     said = play.say("card.decide", action="accept")
-    assert {event.card for event in of_kind(CardTurned, said)} == set(ONE.split())
+    assert {event.card for event in of_kind(said, CardTurned)} == set(ONE.split())
     show(play, "box:2", TWO)
     assert [hand.cards for hand in play.result().hands or ()][:2] == [tuple(ONE.split()), tuple(TWO.split())]
 
@@ -53,9 +54,9 @@ def test_cards_that_came_unseen_are_told_before_those_that_wait() -> None:
     play.gap()
     play.cards("2c")
     said = play.say("cards.deal", count=1)
-    assert [event.to for event in of_kind(CardDealt, said)] == ["common:1"]
+    assert [event.to for event in of_kind(said, CardDealt)] == ["common:1"]
     said = play.say("card.decide", action="accept")
-    assert [event.to for event in of_kind(CardDealt, said)] == ["box:1"]
+    assert [event.to for event in of_kind(said, CardDealt)] == ["box:1"]
 
 
 def test_a_card_in_doubt_is_decided_before_more_are_told() -> None:
@@ -70,14 +71,14 @@ def test_a_card_that_its_device_knows_elsewhere_waits_for_a_person(to: str) -> N
     play = trijoker()
     said = play.cards("Ts", to=to)
     assert irregularities(said) == [("card_unsure", ("card.decide", "round.void"))]
-    assert of_kind(CardDealt, said) == []
+    assert of_kind(said, CardDealt) == []
     said = play.say("card.decide", action="accept")
-    assert [(event.to, event.card) for event in of_kind(CardDealt, said)] == [("box:1", None)]
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("box:1", None)]
 
 
 @pytest.mark.parametrize("to", ["box:1", "player", None])
 def test_a_device_may_have_words_of_its_own(to: str | None) -> None:
-    assert [event.to for event in of_kind(CardDealt, trijoker().cards("Ts", to=to))] == ["box:1"]
+    assert [event.to for event in of_kind(trijoker().cards("Ts", to=to), CardDealt)] == ["box:1"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_a_wrong_number_that_was_put_right() -> None:
     play = texas()
     play.cards("As Kd 9c")
     said = play.say("deal.error", error="too_many", who="box:1", recoverable=True)
-    assert (irregularities(said), of_kind(RoundVoid, said)) == ([("deal_error", ())], [])
+    assert (irregularities(said), of_kind(said, RoundVoid)) == ([("deal_error", ())], [])
 
 
 def test_a_second_error_does_not_hide_what_the_table_waits_for() -> None:
@@ -115,17 +116,17 @@ def test_an_error_that_makes_the_round_null_may_be_told_at_any_time() -> None:
 
 def test_a_session_that_closes_over_closed_bets_leaves_the_round_unresolved() -> None:
     play = trijoker()
-    assert [event.round for event in of_kind(RoundUnresolved, play.say("session.close"))] == [1]
+    assert [event.round for event in of_kind(play.say("session.close"), RoundUnresolved)] == [1]
 
 
 def test_an_unresolved_round_that_was_settled_at_the_table() -> None:
     play = trijoker()
     play.cards("Ts As 2c")
     play.say("session.close")
-    assert play.shown()["unresolved"] == [1]
-    [result] = of_kind(RoundResult, play.say("round.confirm", round=1))
+    assert play.shown["unresolved"] == [1]
+    [result] = of_kind(play.say("round.confirm", round=1), RoundResult)
     assert (result.hands, result.confirmed_by) == ((), "M. Lasa (table_head)")
-    assert play.shown()["unresolved"] == []
+    assert play.shown["unresolved"] == []
     with pytest.raises(Rejected):
         play.say("round.confirm", round=1)
     with pytest.raises(Rejected):
@@ -173,20 +174,20 @@ def test_a_deck_that_is_not_right_is_asked_for_before_a_round() -> None:
     play = Play("trijoker", "BAL05")
     play.open(1)
     play.say("deck.check", cards=51)
-    assert play.shown()["asks"] == ["deck.check"]
+    assert play.shown["asks"] == ["deck.check"]
     play.say("deck.check", cards=52)
-    assert play.shown()["asks"] == []
+    assert play.shown["asks"] == []
 
 
 def test_a_shuffler_that_is_not_ready_is_asked_for_before_bets_close() -> None:
     play = Play("trijoker", "BAL05")
     play.open(1)
     play.take(ShufflerState(at=1.0, device="shuffler", state="jam"))
-    assert play.shown()["asks"] == [], "it may be mended until then"
+    assert play.shown["asks"] == [], "it may be mended until then"
     play.say("bets.open")
-    assert play.shown()["asks"] == ["deck.check"]
+    assert play.shown["asks"] == ["deck.check"]
     play.take(ShufflerState(at=1.0, device="shuffler", state="ready"))
-    assert play.shown()["asks"] == []
+    assert play.shown["asks"] == []
 
 
 def test_a_verdict_does_not_name_a_card_that_waits() -> None:
@@ -195,7 +196,7 @@ def test_a_verdict_does_not_name_a_card_that_waits() -> None:
     play.cards("As")
     verdict = ShufflerVerdict(at=1.0, device="shuffler", count=51, missing=("As",))
     assert play.game.confidential(play.state, verdict)
-    [checked] = of_kind(DeckChecked, play.take(verdict))
+    [checked] = of_kind(play.take(verdict), DeckChecked)
     assert (checked.right, checked.missing) == (False, ())
 
 
@@ -233,7 +234,7 @@ def seen(game: str, decree: str, card: str = "Js", **settings: str) -> Play:
 
 def public(play: Play) -> str:
     """All that a subscriber has seen."""
-    return msgspec.json.encode([play.events, play.shown(), play.game.history(play.state)]).decode()
+    return msgspec.json.encode([play.events, play.shown, play.game.history(play.state)]).decode()
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
@@ -248,7 +249,7 @@ def test_a_readers_word_tells_no_card(game: str, decree: str, answer: dict[str, 
         play.say("card.decide", **answer)
     assert "Js" not in public(play)
     if answer == {"action": "accept"}:
-        assert of_kind(CardDealt, play.events)[-1].card is None
+        assert of_kind(play.events, CardDealt)[-1].card is None
         assert play.state.deal.table[-1].card == "Js", "it lies where it belongs, face down"
 
 
@@ -259,7 +260,7 @@ def test_nor_where_it_makes_the_round_null(game: str, decree: str, card: str) ->
     play = seen(game, decree, card, misdeal="void")
     null = game == "texas-house" or card == "Js"
     assert [reason for reason, _ in voids(play.events)] == (["card_exposed"] if null else [])
-    assert (play.shown()["phase"] == "waiting") is null
+    assert (play.shown["phase"] == "waiting") is null
     assert card not in public(play)
 
 
@@ -274,14 +275,14 @@ def test_a_card_that_waits_for_another_reason_is_not_told_by_it_either(game: str
         play.dice(1, 1, 6)
     play.cards("Js", exposed=True, unsure=True)
     play.say("card.decide", action="read", card="Js")
-    assert of_kind(CardDealt, play.events)[-1].card is None
+    assert of_kind(play.events, CardDealt)[-1].card is None
     assert "Js" not in public(play)
 
 
 def test_what_the_person_finds_there_may_be_another_card() -> None:
     play = seen("trijoker", "BAL05")
     said = play.say("card.decide", action="exposed", card="Tc")
-    assert [event.card for event in of_kind(CardDealt, said)] == ["Tc"]
+    assert [event.card for event in of_kind(said, CardDealt)] == ["Tc"]
     assert voids(said) == []
     assert "Js" not in public(play)
 

@@ -25,8 +25,9 @@ from devices.readings import (
     ShufflerState,
     ShufflerVerdict,
 )
-from tests.controller.games.banked_play import PAIRS, Play, of_kind
+from tests.controller.games.banked_play import PAIRS, Play
 from tests.controller.games.corrections import Standing, there_and_back
+from tests.controller.games.play import of_kind
 
 ROUNDS = 1000
 STEPS = 120
@@ -230,7 +231,7 @@ class Evening:
 
 
 def told(events: list[AnyEvent]) -> set[str]:
-    return {event.card for event in of_kind(CardDealt, events) + of_kind(CardTurned, events) if event.card}
+    return {event.card for event in of_kind(events, CardDealt) + of_kind(events, CardTurned) if event.card}
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
@@ -248,7 +249,7 @@ def test_a_thousand_rounds_with_errors(game: str, decree: str) -> None:
         standing = Standing()
         standing.see([event for event in play.events if event.round == number])
         assert {award.box for award in +standing.awards} == winners(standing, "txb") or isinstance(outcomes[0], RoundUnresolved)
-        for result in of_kind(RoundResult, play.events):
+        for result in of_kind(play.events, RoundResult):
             results += 1
             corrected += there_and_back(play, chance, standing, number, deck(play.game.book.deck), lows=game == "pai-gow")
             cards = [card for hand in result.hands or () for card in hand.cards]

@@ -7,7 +7,8 @@ import pytest
 from controller.events import AlertCleared, BetsClosed
 from controller.games.game import Rejected
 from devices.readings import ShufflerState, ShufflerStateName
-from tests.controller.games.banked_play import PAIRS, Play, of_kind
+from tests.controller.games.banked_play import PAIRS, Play
+from tests.controller.games.play import of_kind
 
 
 def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
@@ -26,8 +27,8 @@ def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
 @pytest.mark.parametrize("state", ["jam", "door_open", "count_wrong", "needs_service"])
 def test_bets_close_when_it_is_ready(game: str, decree: str, state: ShufflerStateName) -> None:
     play = opened(game, decree, state)
-    assert [event.alert for event in of_kind(AlertCleared, play.take(ShufflerState(at=9.0, device="shuffler", state="ready")))]
-    assert of_kind(BetsClosed, play.say("bets.close", "croupier"))
+    assert [event.alert for event in of_kind(play.take(ShufflerState(at=9.0, device="shuffler", state="ready")), AlertCleared)]
+    assert of_kind(play.say("bets.close", "croupier"), BetsClosed)
 
 
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
@@ -38,5 +39,5 @@ def test_or_when_the_deck_was_found_right(game: str, decree: str) -> None:
     with pytest.raises(Rejected):
         play.say("bets.close", "croupier")
     play.say("deck.check", cards=whole)
-    assert of_kind(BetsClosed, play.say("bets.close", "croupier"))
+    assert of_kind(play.say("bets.close", "croupier"), BetsClosed)
     assert "shuffler_jam" in play.state.alerts, "it is jammed still; the cards are dealt by hand"

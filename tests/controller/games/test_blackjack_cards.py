@@ -10,7 +10,7 @@ from controller.events import AlertCleared, AlertRaised, CardDealt, CardRemoved,
 from controller.games.game import Rejected
 from devices.readings import LinkGap, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
-from tests.controller.games.roulette_play import of, only
+from tests.controller.games.play import of_kind, only
 
 rule = pytest.mark.rule
 
@@ -39,7 +39,7 @@ def test_a_card_face_up_in_the_shoe_goes_to_no_hand(play: Play) -> None:
     said = play.card("9s", exposed=True)
     removed = only(said, CardRemoved)
     assert (removed.card, removed.why, removed.law) == ("9s", "card_exposed", play.game.book.laws["card_exposed"].rule)
-    assert [event.to for event in of(play.card("2s"), CardDealt)] == ["box:3"]
+    assert [event.to for event in of_kind(play.card("2s"), CardDealt)] == ["box:3"]
 
 
 @rule("BAL05-074", "ARA02-067", "GAL07-054", "EUS96-057")
@@ -59,7 +59,7 @@ def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
 def test_among_the_first_five_it_is_not_one_of_the_five(play: Play) -> None:
     play.open(burned=False)
     play.card("2c", exposed=True)
-    assert not of(play.cards("3c 4c 5c 6c"), CardsBurned)
+    assert not of_kind(play.cards("3c 4c 5c 6c"), CardsBurned)
     only(play.cards("7c"), CardsBurned)
 
 
@@ -69,15 +69,19 @@ def test_an_unread_card_stops_the_table_until_a_person_reads_it(play: Play) -> N
     play.boxes(1, 3)
     said = only(play.card(None), Irregularity)
     assert (said.what, said.asks) == ("card_unread", ("card.decide", "round.void"))
-    assert not of(play.cards("9s Kd"), CardDealt)
+    assert not of_kind(play.cards("9s Kd"), CardDealt)
     with pytest.raises(Rejected, match="croupier may not"):
-        play.command("card.decide", role="croupier", action="read", card="8h")
+        play.say("card.decide", role="croupier", action="read", card="8h")
     with pytest.raises(Rejected, match="nobody has said what the card is"):
         play.decide("accept")
     with pytest.raises(Rejected, match="no card"):
         play.decide("read", card="1x")
     said_read = play.decide("read", card="8h")
-    assert [(event.to, event.card) for event in of(said_read, CardDealt)] == [("box:1", "8h"), ("box:3", "9s"), ("dealer", "Kd")]
+    assert [(event.to, event.card) for event in of_kind(said_read, CardDealt)] == [
+        ("box:1", "8h"),
+        ("box:3", "9s"),
+        ("dealer", "Kd"),
+    ]
     assert play.state.shoe is not None
     assert (play.state.shoe.drawn, play.state.shoe.unread) == (8, 0)
 
@@ -87,8 +91,8 @@ def test_two_unread_cards_are_asked_for_one_by_one(play: Play) -> None:
     play.boxes(1, 3)
     play.card(None)
     play.card(None)
-    assert [event.what for event in of(play.decide("read", card="8h"), Irregularity)] == ["card_unread"]
-    assert not of(play.decide("read", card="9h"), Irregularity)
+    assert [event.what for event in of_kind(play.decide("read", card="8h"), Irregularity)] == ["card_unread"]
+    assert not of_kind(play.decide("read", card="9h"), Irregularity)
 
 
 def test_an_unread_card_that_is_removed_takes_no_place(play: Play) -> None:
@@ -96,7 +100,7 @@ def test_an_unread_card_that_is_removed_takes_no_place(play: Play) -> None:
     play.boxes(1, 3)
     play.card(None)
     assert only(play.decide("remove"), CardRemoved).card is None
-    assert [event.to for event in of(play.card("9s"), CardDealt)] == ["box:1"]
+    assert [event.to for event in of_kind(play.card("9s"), CardDealt)] == ["box:1"]
 
 
 @rule("ARA02-048", "ARA02-068")
@@ -111,7 +115,7 @@ def test_a_card_that_is_there_too_often_or_is_none_of_the_game(play: Play) -> No
     play.key("stand")
     said = only(play.card("6c"), Irregularity)
     assert said.what == "card_too_many"
-    assert [event.to for event in of(play.decide("accept"), CardDealt)] == ["dealer"]
+    assert [event.to for event in of_kind(play.decide("accept"), CardDealt)] == ["dealer"]
 
 
 @rule("ARA02-053")
@@ -131,7 +135,7 @@ def test_a_card_is_for_a_hand_by_the_word_of_whoever_is_in_charge(play: Play) ->
     with pytest.raises(Rejected, match="say whose the card is"):
         play.decide("accept")
     said = play.decide("for", who="box:3")
-    assert [(event.to, event.index) for event in of(said, CardDealt)] == [("box:3", 3)]
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("box:3", 3)]
     play.key("draw")
     play.card("Th")
     play.card("5h")
@@ -152,7 +156,7 @@ def test_what_is_said_in_other_games_is_refused(play: Play) -> None:
     with pytest.raises(Rejected, match="basket is not said in this game"):
         play.decide("basket")
     with pytest.raises(Rejected, match=r"takes no cards\.turn"):
-        play.command("cards.turn")
+        play.say("cards.turn")
 
 
 # Null
@@ -162,13 +166,13 @@ def test_a_round_is_null_by_the_word_of_whoever_is_in_charge(play: Play) -> None
     dealing(play)
     play.card("2c")
     with pytest.raises(Rejected, match="croupier may not"):
-        play.command("round.void", role="croupier", reason="misdeal")
-    said = only(play.command("round.void", reason="misdeal"), RoundVoid)
+        play.say("round.void", role="croupier", reason="misdeal")
+    said = only(play.say("round.void", reason="misdeal"), RoundVoid)
     assert said.law == play.game.book.void["misdeal"].rule
     assert play.game.history(play.state)[-1]["kind"] == "void"
     play.deal((2,), "Th")
     with pytest.raises(Rejected, match="no such round"):
-        play.command("round.void", reason="misdeal", round=1)
+        play.say("round.void", reason="misdeal", round=1)
 
 
 # Silences
@@ -181,7 +185,7 @@ def test_after_a_silence_a_person_says_what_lies_there(play: Play) -> None:
     assert (said.what, said.asks) == ("silence", ("card.decide", "round.void"))
     with pytest.raises(Rejected, match="not heard"):
         play.decide("accept")
-    assert [(event.to, event.card) for event in of(play.decide("read", card="2c"), CardDealt)] == [("box:1", "2c")]
+    assert [(event.to, event.card) for event in of_kind(play.decide("read", card="2c"), CardDealt)] == [("box:1", "2c")]
     play.take(LinkUp(at=play.now(), device="shoe"))
     play.card("7h")
     play.decide("accept")
@@ -205,14 +209,14 @@ def test_late_cards_are_not_acted_upon(play: Play) -> None:
     dealing(play)
     play.key("draw")
     assert only(play.card("2c", late=True), Irregularity).what == "silence"
-    assert [event.to for event in of(play.decide("accept"), CardDealt)] == ["box:1"]
+    assert [event.to for event in of_kind(play.decide("accept"), CardDealt)] == ["box:1"]
 
 
 def test_a_silence_between_rounds_costs_the_count_only(play: Play) -> None:
     play.open()
     assert not play.take(LinkStale(at=play.now(), device="shoe", age=5.0))
     play.take(LinkUp(at=play.now(), device="shoe"))
-    assert not of(play.deal((1, 2), "8h"), Irregularity)
+    assert not of_kind(play.deal((1, 2), "8h"), Irregularity)
     assert play.state.shoe is not None
     assert play.state.shoe.left is None
 

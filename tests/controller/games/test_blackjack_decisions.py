@@ -7,7 +7,7 @@ import pytest
 from controller.events import CardDealt, HandDecided, Insurance, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
-from tests.controller.games.roulette_play import of, only, whats
+from tests.controller.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 
@@ -95,7 +95,7 @@ def test_both_hands_of_a_pair_get_their_second_card_at_once_where_the_site_says_
     play.deal((1, 3), "8h 9s 6d 8d 9c")
     play.key("split")
     said = play.cards("2c 3c")
-    assert [(event.to, event.index) for event in of(said, CardDealt)] == [("box:1", 2), ("box:1.2", 2)]
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("box:1", 2), ("box:1.2", 2)]
     assert play.game.show(play.state)["turn"] == "box:1"
 
 
@@ -169,7 +169,7 @@ def test_three_cards_are_not_doubled(play: Play) -> None:
 @rule("BAL05-080", "ARA02-059", "EUS96-076", "GAL07-069")
 def test_insurance_until_the_first_third_card(play: Play) -> None:
     assert only(play.deal((1, 3), "Th 9s Ad 3d 9c"), Insurance).offered
-    assert not of(play.key("draw"), Insurance)
+    assert not of_kind(play.key("draw"), Insurance)
     assert whats(play.card("2c"))[0] == "insurance"
     play.key("stand")
     play.key("stand")
@@ -187,13 +187,13 @@ def test_insurance_loses_where_the_dealer_has_no_black_jack(play: Play) -> None:
     result = only(play.cards("6c"), RoundResult)
     assert isinstance(result.marks, tuple)
     assert "insurance_loses" in result.marks
-    assert [event.offered for event in of(play.events, Insurance)] == [True, False]
+    assert [event.offered for event in of_kind(play.events, Insurance)] == [True, False]
 
 
 @rule("ARA02-059", "EUS96-076")
 def test_no_insurance_against_a_ten(play: Play) -> None:
     play.deal((1, 3), "Th 9s Kd 8d 9c")
-    assert not of(play.events, Insurance)
+    assert not of_kind(play.events, Insurance)
 
 
 @rule("BAL05-081", "GAL07-070")

@@ -19,7 +19,7 @@ from controller.games.blackjack.course import dealer_hand
 from controller.games.blackjack.hands import dealer_draws
 from controller.games.cards import composition
 from tests.controller.games.blackjack_play import Play
-from tests.controller.games.roulette_play import of
+from tests.controller.games.play import of_kind
 
 SIX_DECKS = {"17": 14.52, "18": 13.93, "19": 13.37, "20": 17.95, "21": 7.29, "blackjack": 4.75, "bust": 28.19}
 ONE_DECK = {
@@ -75,22 +75,22 @@ def test_one_deck_by_the_first_card(first: str) -> None:
 def test_six_decks_dealt_by_the_game() -> None:
     """Shuffled shoes, one box that stands: each share within three standard deviations of its published chance."""
     dice, play, rounds = random.Random(20061996), Play("EUS96"), 2000
-    play.command("session.open")
+    play.say("session.open")
     results: Counter[str] = Counter()
     while results.total() < rounds:
         shoe = [*composition(6).elements()]
         dice.shuffle(shoe)
-        play.command("shoe.start", shoe="7")
+        play.say("shoe.start", shoe="7")
         for _ in range(5):
             play.card(shoe.pop())
         while len(shoe) > 52:
             play.boxes(1)
             while play.state.deal is not None:
                 said = play.card(shoe.pop()) if play.state.expected is not None else play.key("stand")
-                for result in of(said, RoundResult):
+                for result in of_kind(said, RoundResult):
                     assert isinstance(result.hands, tuple)
                     results[final(result.hands[-1].cards)] += 1
-        play.command("shoe.end")
+        play.say("shoe.end")
     total = results.total()
     for what, percent in SIX_DECKS.items():
         chance = percent / 100

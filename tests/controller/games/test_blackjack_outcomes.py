@@ -8,7 +8,7 @@ from controller.events import Hand, HandDecided, RoundResult
 from controller.games.blackjack.hands import compare, dealer_hands, is_blackjack, pair_mark, points, sevens_mark
 from controller.games.games import make_game
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
-from tests.controller.games.roulette_play import of, only
+from tests.controller.games.play import of_kind, only
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
@@ -164,7 +164,7 @@ def test_three_sevens_are_a_21_like_any_other_elsewhere(decree: str) -> None:
 def play_out(play: Play, drawn: str) -> RoundResult:
     """The dealer's cards, as many of them as he needs."""
     for card in drawn.split():
-        if found := of(play.card(card), RoundResult):
+        if found := of_kind(play.card(card), RoundResult):
             return found[0]
     raise AssertionError("the dealer needs more cards")
 
@@ -263,7 +263,7 @@ def test_three_plays_with_the_dealers_first_card(triple: Play) -> None:
     assert outcomes(first)["box:1"] == (23, "bust", "lose")
     assert triple.state.expected == "dealer"
     assert triple.game.show(triple.state)["round"] == 1
-    assert not of(triple.cards("3s"), RoundResult)
+    assert not of_kind(triple.cards("3s"), RoundResult)
     assert triple.game.show(triple.state)["round"] == 2
     second = only(triple.cards("8h"), RoundResult)
     third = only(triple.cards("Ts"), RoundResult)

@@ -36,7 +36,7 @@ from controller.notation import Input, read_event, read_input, write
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
 from tests.controller.anything import FOREIGN
 from tests.controller.games.blackjack_play import PAIRS, Play
-from tests.controller.games.roulette_play import of
+from tests.controller.games.play import of_kind
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -70,8 +70,8 @@ class Croupier:
 
     def deal_out(self) -> None:
         play = self.play
-        play.command("session.open")
-        play.command("shoe.start", shoe="7")
+        play.say("session.open")
+        play.say("shoe.start", shoe="7")
         while (shoe := play.state.shoe) is not None and not (shoe.over and play.state.deal is None):
             play.state = restored(play)
             self._step()
@@ -96,7 +96,7 @@ class Croupier:
     def _key(self) -> None:
         for name in self.dice.sample(KEYS, len(KEYS)):
             try:
-                self.play.command(name, role="croupier")
+                self.play.say(name, role="croupier")
                 return
             except Rejected:
                 continue
@@ -113,12 +113,12 @@ def test_a_whole_shoe(game: str, decree: str, seed: int, with_options: bool) -> 
     croupier.deal_out()
     assert play.state.shoe is not None
     assert play.state.shoe.drawn == 312 - len(croupier.shoe)
-    assert [event.why for event in of(play.events, ShoeEnded)] == ["cut"]
-    [cut] = of(play.events, ShoeCut)
-    last = of(play.events, RoundResult)[-1]
+    assert [event.why for event in of_kind(play.events, ShoeEnded)] == ["cut"]
+    [cut] = of_kind(play.events, ShoeCut)
+    last = of_kind(play.events, RoundResult)[-1]
     assert (play.events.index(cut) < play.events.index(last)) == bool(cut.rounds_left)
-    assert not of(play.events, RoundUnresolved)
-    dealt = Counter(event.card for event in of(play.events, CardDealt) if event.card)
+    assert not of_kind(play.events, RoundUnresolved)
+    dealt = Counter(event.card for event in of_kind(play.events, CardDealt) if event.card)
     assert dealt + Counter(croupier.shoe) + Counter(croupier.burned) == composition(6)
     assert len(croupier.burned) == 5
     check(play)
@@ -133,21 +133,21 @@ def check(play: Play) -> None:
     for (_, number), said in sorted(rounds.items()):
         outcomes = [event for event in said if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
         assert len(outcomes) <= 1
-        assert len(of(said, RoundOpened)) <= 1
-        results = of(said, RoundResult)
+        assert len(of_kind(said, RoundOpened)) <= 1
+        results = of_kind(said, RoundResult)
         if number == 0 or not results:
             continue
         hands = results[0].hands
         assert isinstance(hands, tuple)
-        told = cards_of(of(said, CardDealt)) - cards_of(of(said, CardRemoved))
-        if not of(said, RoundOpened):  # a later play: the hands lie there from before, the dealer's first card too
+        told = cards_of(of_kind(said, CardDealt)) - cards_of(of_kind(said, CardRemoved))
+        if not of_kind(said, RoundOpened):  # a later play: the hands lie there from before, the dealer's first card too
             told += kept
         if results[0].marks != ("hands_unknown",):
             assert Counter(card for hand in hands for card in hand.cards) == told
             kept = told - Counter(hands[-1].cards[1:])
             for hand in hands[:-1]:
                 fair(hand, hands[-1])
-    assert not of(play.events, CardTurned)
+    assert not of_kind(play.events, CardTurned)
 
 
 def cards_of(said: list[CardDealt] | list[CardRemoved]) -> Counter[str]:
@@ -253,13 +253,13 @@ def test_whatever_happens(play: Play, script: list[Input]) -> None:
             assert read_event(write(event)) == event
             assert event.session == play.state.session
         if asked and isinstance(each, Reading):
-            assert not of(events, RoundResult)
-            assert not of(events, CardDealt)
+            assert not of_kind(events, RoundResult)
+            assert not of_kind(events, CardDealt)
         restored(play)
         msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
-        if (expected := of(events, CardExpected)) and not play.state.held:
+        if (expected := of_kind(events, CardExpected)) and not play.state.held:
             assert expected[-1].to == play.state.expected
-        for decided in of(events, HandDecided):
+        for decided in of_kind(events, HandDecided):
             assert decided.who.startswith("box:")
     check(play)
     assert accounted(play)
@@ -306,7 +306,7 @@ def test_what_waits_can_always_be_decided(play: Play, script: list[Input]) -> No
         ("shoe.start", {"shoe": "9"}),
     ):
         try:
-            play.command(name, **fields)
+            play.say(name, **fields)
         except Rejected:
             continue
     if play.game.settings.keys:

@@ -7,7 +7,7 @@ import pytest
 from controller.events import BetsClosed, CardDealt, CardExpected, HandDecided, Irregularity, RoundOpened, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
-from tests.controller.games.roulette_play import of, only, whats
+from tests.controller.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 
@@ -21,14 +21,14 @@ def play(request: pytest.FixtureRequest) -> Play:
 
 
 def dealt(play: Play) -> list[tuple[str, str | None]]:
-    return [(event.to, event.card) for event in of(play.events, CardDealt)]
+    return [(event.to, event.card) for event in of_kind(play.events, CardDealt)]
 
 
 @rule("BAL05-072", "ARA02-054", "EUS96-062", "GAL07-063", "BAL05-073", "ARA02-056", "EUS96-064", "GAL07-064")
 def test_hands_from_the_left_the_dealer_hands_again_all_face_up(play: Play) -> None:
     play.deal((5, 2), "4h 9s Kd 8d 9c")
     assert dealt(play) == [("box:2", "4h"), ("box:5", "9s"), ("dealer", "Kd"), ("box:2", "8d"), ("box:5", "9c")]
-    expected = [event.to for event in of(play.events, CardExpected)]
+    expected = [event.to for event in of_kind(play.events, CardExpected)]
     assert expected[-6:] == ["box:2", "box:5", "dealer", "box:2", "box:5", None]
 
 
@@ -53,20 +53,20 @@ def test_the_first_card_closes_the_bets_if_nobody_has(play: Play) -> None:
     with pytest.raises(Rejected, match="round 1 is in hand"):
         play.boxes(1, 2, 3)
     with pytest.raises(Rejected, match="round 1 is in hand"):
-        play.command("bets.open")
+        play.say("bets.open")
 
 
 @rule("BAL05-071")
 def test_bets_may_be_opened_and_closed_and_boxes_said_anew_before_it(play: Play) -> None:
-    assert whats(play.command("bets.open")) == ["round.opened"]
+    assert whats(play.say("bets.open")) == ["round.opened"]
     play.boxes(1, 2)
     play.boxes(3, 4)
-    only(play.command("bets.close"), BetsClosed)
+    only(play.say("bets.close"), BetsClosed)
     with pytest.raises(Rejected, match="closed already"):
-        play.command("bets.close")
+        play.say("bets.close")
     play.cards("4h 9s Kd 8d 9c")
     assert [to for to, _ in dealt(play)] == ["box:3", "box:4", "dealer", "box:3", "box:4"]
-    assert len(of(play.events, RoundOpened)) == 1
+    assert len(of_kind(play.events, RoundOpened)) == 1
 
 
 @rule("BAL05-084", "ARA02-069", "EUS96-065", "GAL07-065")
@@ -96,8 +96,8 @@ def test_one_hand_alone_may_not_begin(decree: str) -> None:
     said = only(play.boxes(3), Irregularity)
     assert (said.what, said.asks) == ("hands_too_few", ("boxes.set", "round.confirm"))
     play.cards("4h")
-    assert not of(play.events, CardDealt)
-    assert [event.to for event in of(play.boxes(2, 3), CardDealt)] == ["box:2"]
+    assert not of_kind(play.events, CardDealt)
+    assert [event.to for event in of_kind(play.boxes(2, 3), CardDealt)] == ["box:2"]
 
 
 @rule("ARA02-069", "GAL07-065")
@@ -107,8 +107,8 @@ def test_one_hand_alone_begins_by_the_word_of_whoever_is_in_charge(decree: str) 
     play.open()
     play.boxes(3)
     with pytest.raises(Rejected, match="croupier may not"):
-        play.command("round.confirm", role="croupier")
-    play.command("round.confirm")
+        play.say("round.confirm", role="croupier")
+    play.say("round.confirm")
     play.cards("Th 9d Ts")
     play.key("stand")
     assert only(play.cards("9c"), RoundResult).confirmed_by == "M. Lasa (table_head)"
@@ -182,7 +182,7 @@ def test_the_dealer_draws_below_17_and_stands_on_soft_17(play: Play, cards: str,
     play.key("stand")
     *before, last = drawn.split()
     for card in before:
-        assert not of(play.card(card), RoundResult)
+        assert not of_kind(play.card(card), RoundResult)
     assert play.state.expected == "dealer"
     assert outcomes(only(play.card(last), RoundResult))["dealer"][0] == points
 
@@ -214,7 +214,7 @@ def test_a_card_before_the_key_waits_for_it(play: Play) -> None:
     assert said.what == "card_before_decision"
     assert "hand.draw" in said.asks
     assert play.game.show(play.state)["asks"] == list(said.asks)
-    assert [(event.to, event.card) for event in of(play.key("draw"), CardDealt)] == [("box:1", "5c")]
+    assert [(event.to, event.card) for event in of_kind(play.key("draw"), CardDealt)] == [("box:1", "5c")]
     assert play.game.show(play.state)["asks"] == []
 
 
@@ -223,15 +223,15 @@ def test_a_card_before_the_key_goes_where_the_keys_lead(play: Play) -> None:
     play.card("8c")
     play.key("stand")
     said = play.key("stand")
-    assert [(event.to, event.card) for event in of(said, CardDealt)] == [("dealer", "8c")]
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("dealer", "8c")]
     only(said, RoundResult)
 
 
 def test_a_card_without_boxes_waits_for_them(play: Play) -> None:
     said = only(play.card("4h"), Irregularity)
     assert (said.what, said.asks) == ("card_out_of_round", ("boxes.set", "card.decide"))
-    assert not of(play.card("5h"), Irregularity)
-    assert [(event.to, event.card) for event in of(play.boxes(1, 3), CardDealt)] == [("box:1", "4h"), ("box:3", "5h")]
+    assert not of_kind(play.card("5h"), Irregularity)
+    assert [(event.to, event.card) for event in of_kind(play.boxes(1, 3), CardDealt)] == [("box:1", "4h"), ("box:3", "5h")]
 
 
 def test_what_the_table_shows(play: Play) -> None:

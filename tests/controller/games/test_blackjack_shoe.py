@@ -23,7 +23,7 @@ from controller.games.game import Rejected
 from controller.notation import write
 from devices.readings import CardDrawn
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
-from tests.controller.games.roulette_play import of, only, whats
+from tests.controller.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 
@@ -48,11 +48,11 @@ def dealing(play: Play) -> Play:
 def test_five_cards_are_burned_and_nobody_is_told_which(play: Play) -> None:
     said = play.open()
     assert only(said, CardsBurned).count == 5
-    assert [event.to for event in of(said, CardExpected)] == ["burn", None]
+    assert [event.to for event in of_kind(said, CardExpected)] == ["burn", None]
     public = b"".join(map(write, said))
     assert not any(card.encode() in public for card in ("2c", "3c", "4c", "5c", "6c"))
     play.deal((1, 3), "8h 9s Kd 4d 9c")
-    assert [event.card for event in of(play.events, CardDealt)] == ["8h", "9s", "Kd", "4d", "9c"]
+    assert [event.card for event in of_kind(play.events, CardDealt)] == ["8h", "9s", "Kd", "4d", "9c"]
 
 
 @rule("BAL05-070", "ARA02-052", "EUS96-060", "GAL07-050")
@@ -65,30 +65,30 @@ def test_what_is_burned_is_confidential(play: Play) -> None:
         play.take(reading)
     play.boxes(1, 3)
     assert not given(play.state, _drawn("8h"))
-    assert not of(play.events, Irregularity), "nobody sees that one was not read"
+    assert not of_kind(play.events, Irregularity), "nobody sees that one was not read"
 
 
 @rule("GAL07-079")
 def test_without_a_shoe_cards_are_nothing(play: Play) -> None:
-    play.command("session.open")
+    play.say("session.open")
     with pytest.raises(Rejected, match="no shoe is at the table"):
         play.boxes(1, 2)
     said = play.card("8h")
     assert whats(said) == ["shoe_missing", "shoe_missing"]
     assert b"8h" not in b"".join(map(write, said))
     assert play.card("9h") == []
-    assert only(play.command("shoe.start", shoe="7"), AlertCleared)
+    assert only(play.say("shoe.start", shoe="7"), AlertCleared)
 
 
 @rule("ARA02-048", "ARA02-049")
 def test_what_is_said_of_a_shoe_is_held_against_the_decree() -> None:
     play = Play("ARA02", models=("A", "B"))
-    play.command("session.open")
+    play.say("session.open")
     with pytest.raises(Rejected, match="without a number"):
-        play.command("shoe.start", shoe=" ")
-    said = play.command("shoe.start", shoe="7", model="C", cards=311, backs=(2, 4), cut=51)
-    assert [event.what for event in of(said, Irregularity)] == ["shoe_model", "shoe_count", "cards_backs", "cut_card"]
-    assert [event.law for event in of(said, Irregularity)] == ["ARA02-049", "ARA02-048", "ARA02-048", "ARA02-051"]
+        play.say("shoe.start", shoe=" ")
+    said = play.say("shoe.start", shoe="7", model="C", cards=311, backs=(2, 4), cut=51)
+    assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_model", "shoe_count", "cards_backs", "cut_card"]
+    assert [event.law for event in of_kind(said, Irregularity)] == ["ARA02-049", "ARA02-048", "ARA02-048", "ARA02-051"]
     assert (only(said, ShoeStarted).cards, only(said, ShoeStarted).cut) == (312, 51)
 
 
@@ -96,11 +96,11 @@ def test_what_is_said_of_a_shoe_is_held_against_the_decree() -> None:
 def test_the_same_shoe_session_after_session_is_a_warning() -> None:
     play = Play("ARA02")
     for session in range(1, 5):
-        play.command("session.open")
-        said = play.command("shoe.start", shoe="7")
-        assert bool(of(said, Irregularity)) == (session >= 3)
-        assert not of(play.command("shoe.start", shoe="7"), Irregularity)
-        play.command("session.close")
+        play.say("session.open")
+        said = play.say("shoe.start", shoe="7")
+        assert bool(of_kind(said, Irregularity)) == (session >= 3)
+        assert not of_kind(play.say("shoe.start", shoe="7"), Irregularity)
+        play.say("session.close")
 
 
 @rule("EUS96-061")
@@ -138,8 +138,8 @@ def test_the_cut_card_lets_the_round_end_and_no_other_begin(play: Play) -> None:
         play.boxes(1, 3)
     if play.game.book.plays == 1:
         assert only(play.card("2h"), Irregularity).what == "shoe_over"
-    play.command("shoe.end")
-    play.command("shoe.start", shoe="8")
+    play.say("shoe.end")
+    play.say("shoe.start", shoe="8")
     play.boxes(1, 3)
 
 
@@ -176,8 +176,8 @@ def test_before_the_first_card_of_a_round_it_is_played_or_not_as_the_site_says()
     over.boxes(1, 2)
     said = over.cut()
     assert (only(said, ShoeCut).rounds_left, only(said, Irregularity).asks) == (0, ("card.decide", "round.void"))
-    assert not of(over.card("8h"), CardDealt)
-    only(over.command("round.void", reason="inspector"), RoundVoid)
+    assert not of_kind(over.card("8h"), CardDealt)
+    only(over.say("round.void", reason="inspector"), RoundVoid)
 
 
 # Ends
@@ -185,16 +185,16 @@ def test_before_the_first_card_of_a_round_it_is_played_or_not_as_the_site_says()
 
 def test_cards_counted_at_the_end_are_held_against_the_count(play: Play) -> None:
     play.open()
-    said = play.command("shoe.end", left=306)
-    assert [event.what for event in of(said, Irregularity)] == ["shoe_count"]
+    said = play.say("shoe.end", left=306)
+    assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_count"]
     assert (only(said, ShoeEnded).why, only(said, ShoeEnded).left) == ("person", 306)
 
 
 def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
     dealing(play)
     with pytest.raises(Rejected, match="round 1 is in hand"):
-        play.command("shoe.end")
-    said = play.command("session.close")
+        play.say("shoe.end")
+    said = play.say("session.close")
     assert whats(said)[:2] == ["round.unresolved", "shoe.ended"]
     assert only(said, RoundUnresolved).why == "undecided"
     assert play.game.show(play.state)["phase"] == "closed"
@@ -204,10 +204,10 @@ def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
 def test_in_euskadi_a_new_minimum_holds_after_the_last_shoe() -> None:
     play = Play("EUS96")
     dealing(play)
-    play.command("limit.announce", minimum=1000)
+    play.say("limit.announce", minimum=1000)
     assert (play.state.minimum, play.game.show(play.state)["next_minimum"]) == (500, 1000)
-    play.command("round.void", reason="inspector")
-    said = play.command("shoe.end")
+    play.say("round.void", reason="inspector")
+    said = play.say("shoe.end")
     assert (only(said, LimitChanged).minimum, play.state.minimum) == (1000, 1000)
 
 
@@ -215,12 +215,12 @@ def test_in_euskadi_a_new_minimum_holds_after_the_last_shoe() -> None:
 def test_announced_rounds_are_counted(decree: str) -> None:
     play = Play(decree)
     play.open()
-    play.command("last_rounds.announce")
+    play.say("last_rounds.announce")
     if decree == "GAL07":
         with pytest.raises(Rejected, match="may not change"):
-            play.command("limit.announce", minimum=1000)
+            play.say("limit.announce", minimum=1000)
     else:
-        play.command("limit.announce", minimum=1000)
+        play.say("limit.announce", minimum=1000)
     for _ in range(3):
         play.deal((1, 2), "Th 9s Kd 8d 9c")
         play.key("stand")

@@ -9,7 +9,7 @@ import pytest
 from controller.events import CardDealt, Irregularity, RoundResult, RoundUnresolved, ShoeCut, ShoeEnded
 from controller.games.game import Rejected
 from tests.controller.games.blackjack_play import Play, outcomes
-from tests.controller.games.roulette_play import of, only, whats
+from tests.controller.games.play import of_kind, only, whats
 
 
 def unkeyed(decree: str = "EUS96", **settings: Any) -> Play:
@@ -21,7 +21,7 @@ def unkeyed(decree: str = "EUS96", **settings: Any) -> Play:
 def test_without_keys_cards_after_the_deal_lie_on_the_table() -> None:
     play = unkeyed()
     said = play.deal((1, 3), "Th 9s Kd Ad 9c 5c 7h")
-    assert [(event.to, event.index) for event in of(said, CardDealt)][5:] == [("table", 1), ("table", 2)]
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)][5:] == [("table", 1), ("table", 2)]
     with pytest.raises(Rejected, match="no keys"):
         play.key("stand")
 
@@ -38,7 +38,7 @@ def test_without_keys_the_dealers_hand_is_told_where_one_is_left() -> None:
 def test_without_keys_the_round_is_unresolved_where_several_are_left_or_none(cards: str) -> None:
     play = unkeyed()
     play.deal((1, 3), cards)
-    said = play.command("round.confirm")
+    said = play.say("round.confirm")
     assert only(said, RoundUnresolved).why == "undecided"
 
 
@@ -46,27 +46,27 @@ def test_without_keys_and_boxes_the_shoe_is_counted_and_the_cut_card_told() -> N
     play = unkeyed()
     play.cards("Th 9s")
     assert only(play.cut(), ShoeCut).rounds_left == 1
-    assert [(event.to, event.index) for event in of(play.cards("Kd"), CardDealt)] == [("table", 8)]
+    assert [(event.to, event.index) for event in of_kind(play.cards("Kd"), CardDealt)] == [("table", 8)]
     assert play.state.shoe is not None
     assert play.state.shoe.drawn == 8
-    assert only(play.command("shoe.end", left=304), ShoeEnded).left == 304
+    assert only(play.say("shoe.end", left=304), ShoeEnded).left == 304
 
 
 def test_without_keys_the_last_round_is_ended_by_a_person() -> None:
     play = unkeyed()
-    play.command("bets.close")
+    play.say("bets.close")
     play.cards("Th 9s")
     assert only(play.cut(), ShoeCut).rounds_left == 1
     with pytest.raises(Rejected, match=r"say round\.confirm"):
-        play.command("bets.close")
-    said = play.command("round.confirm")
+        play.say("bets.close")
+    said = play.say("round.confirm")
     assert [type(event) for event in said[:2]] == [RoundUnresolved, ShoeEnded]
     assert only(play.card("Kd"), Irregularity).what == "shoe_over"
 
 
 def test_without_keys_bets_close_begins_the_next_round() -> None:
     play = unkeyed()
-    play.command("bets.close")
+    play.say("bets.close")
     play.cards("Th 9s")
-    said = play.command("bets.close")
+    said = play.say("bets.close")
     assert whats(said) == ["round.unresolved", "round.opened", "bets.closed"]

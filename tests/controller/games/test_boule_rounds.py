@@ -21,7 +21,7 @@ from controller.games.game import Rejected
 from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import Boule
 from tests.controller.games.cells_play import DECREES, Play, table
-from tests.controller.games.roulette_play import of, only, whats
+from tests.controller.games.play import of_kind, only, whats
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -63,8 +63,8 @@ def test_where_nobody_opens_bets_the_next_round_begins_with_the_result(decree: s
     play = table("boule", decree, phases="device")
     assert whats(play.alone(1, 1)) == ["round.opened", "bets.last_call", "bets.closed", "round.result", "round.opened"]
     assert whats(play.alone(2, 2)) == ["bets.last_call", "bets.closed", "round.result", "round.opened"]
-    assert [result.spin for result in of(play.events, RoundResult)] == [1, 2]
-    assert of(play.events, Irregularity) == []
+    assert [result.spin for result in of_kind(play.events, RoundResult)] == [1, 2]
+    assert of_kind(play.events, Irregularity) == []
 
 
 def test_a_board_that_knows_places_only_is_enough() -> None:
@@ -72,7 +72,7 @@ def test_a_board_that_knows_places_only_is_enough() -> None:
     play.say("bets.open")
     play.say("bets.close")
     assert only(play.cell(3), RoundResult).number == 3
-    assert of(play.events, Irregularity) == []
+    assert of_kind(play.events, Irregularity) == []
 
 
 def test_a_device_that_claims_the_number_itself_is_taken_by_its_word() -> None:
@@ -182,7 +182,7 @@ def test_each_hole_has_its_number(decree: str) -> None:
     play = table("boule", decree)
     numbers = [only(play.spin(hole, hole), RoundResult).number for hole in range(1, 19)]
     assert numbers == [*range(1, 10), *range(1, 10)]
-    assert play.show()["counts"] == {str(number): 2 for number in range(1, 10)}
+    assert play.shown["counts"] == {str(number): 2 for number in range(1, 10)}
     assert len(play.game.history(play.state)) == 18
 
 
@@ -263,13 +263,13 @@ def test_who_throws_is_told_and_how_often_running() -> None:
     running = []
     for number, by in enumerate(("Ana", "Ana", "Brais", "Ana"), 1):
         play.say("bets.open")
-        assert only(play.say("bets.close", "croupier", by), BetsClosed).by == by
+        assert only(play.say("bets.close", "croupier", by=by), BetsClosed).by == by
         play.cell(1, number)
-        running.append((play.show()["thrower"], play.show()["throws"]))
+        running.append((play.shown["thrower"], play.shown["throws"]))
     assert running == [("Ana", 1), ("Ana", 2), ("Brais", 1), ("Ana", 1)]
     play.say("session.close")
     play.say("session.open")
-    assert play.show()["thrower"] is None
+    assert play.shown["thrower"] is None
 
 
 # Another wheel's words

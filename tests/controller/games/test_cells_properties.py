@@ -103,14 +103,14 @@ class Floor:
 
     def decide(self) -> None:
         """A person in charge decides whatever waits: the round in hand, and those that are unresolved."""
-        shown = self.play.show()
+        shown = self.play.shown
         if shown["asks"]:
             self.take(said("round.confirm"), said("round.void", reason="inspector"))
         if self.by_hand:
             self.take(said("round.void", reason="inspector", round=shown["round"] or 1))
-        for of in self.play.show()["unresolved"]:
+        for of in self.play.shown["unresolved"]:
             self.take(said("round.confirm", round=of), said("round.void", reason="inspector", round=of))
-        shown = self.play.show()
+        shown = self.play.shown
         assert (shown["asks"], shown["unresolved"]) == ([], [])
 
 
@@ -131,7 +131,7 @@ def test_a_thousand_rounds_with_errors(game: str, decree: str, phases: str) -> N
                 assert event.number in floor.known[event.round]
         if spin % 50 == 0:
             floor.play.again()
-            msgspec.json.encode([floor.play.show(), floor.play.game.history(floor.play.state)])
+            msgspec.json.encode([floor.play.shown, floor.play.game.history(floor.play.state)])
     check(floor.play.events)
     assert results > 600
 
@@ -229,5 +229,5 @@ def test_whatever_happens(play: Play, script: list[Input]) -> None:
             assert event.session == play.state.session
         if asked and isinstance(each, Reading):
             assert not [event for event in events if isinstance(event, RoundResult) and event.round == held]
-        msgspec.json.encode([play.show(), play.game.history(play.state)])
+        msgspec.json.encode([play.shown, play.game.history(play.state)])
     check(play.events)

@@ -7,7 +7,8 @@ import pytest
 from controller.events import CardDealt, CardRemoved, CardTurned, Irregularity, RoundResult, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkGap, LinkLost, LinkUp
-from tests.controller.games.chemin_play import at_table, of, only, points, result_of, rules, whats
+from tests.controller.games.chemin_play import at_table, points, result_of, rules
+from tests.controller.games.play import of_kind, only, whats
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", ALL)
@@ -26,7 +27,7 @@ def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_reject
         with pytest.raises(Rejected, match="waits for a decision"):
             play.say("bets.close")
         said = play.decide(action)
-        assert [event.card for event in of(said, CardRemoved)] == [None] * (action == "remove")
+        assert [event.card for event in of_kind(said, CardRemoved)] == [None] * (action == "remove")
         play.say("bets.close")
         play.cards("2h 3c 4d 4s" if action == "remove" else "2h 7c 4d")
         play.stand()
@@ -40,7 +41,7 @@ def test_a_card_while_no_round_is_in_hand_is_the_first_of_the_next(decree: str) 
     play = at_table(decree)
     assert whats(play.cards("9h")) == ["card_before_close"]
     play.decide("accept")
-    assert [(event.to, event.card) for event in of(play.bets(), CardDealt)] == [("player", None)]
+    assert [(event.to, event.card) for event in of_kind(play.bets(), CardDealt)] == [("player", None)]
 
 
 @rules("ARA02-089", "EUS96-134", "GAL07-053")
@@ -61,7 +62,7 @@ def test_a_card_face_up_in_the_shoe_is_removed_and_the_next_takes_its_place(decr
     said = play.cards("9h", exposed=True)
     assert whats(said) == ["card_exposed", "card.removed"]
     assert only(said, CardRemoved).card == "9h"
-    assert [event.to for event in of(play.cards("4d 4s"), CardDealt)] == ["player", "banker"]
+    assert [event.to for event in of_kind(play.cards("4d 4s"), CardDealt)] == ["player", "banker"]
     seen = play.decide("remove")  # the shoe did not see it, a person did
     assert only(seen, CardRemoved).card == "4s"
     play.cards("5s")
@@ -95,10 +96,10 @@ def test_a_card_on_the_floor_keeps_its_value(decree: str) -> None:
 def test_a_card_that_was_not_read_stops_the_table(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c")
-    assert whats(play.cards(".")) == ["card_unread", "card.expected"]
-    assert not of(play.cards("4s"), CardDealt)
+    assert whats(play.cards("-")) == ["card_unread", "card.expected"]
+    assert not of_kind(play.cards("4s"), CardDealt)
     said = play.decide("read", card="4d")
-    assert [(event.to, event.card) for event in of(said, CardDealt)] == [("player", None), ("banker", None)]
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("player", None), ("banker", None)]
 
 
 @every
@@ -125,7 +126,7 @@ def test_a_card_too_many_is_for_a_person_to_place(decree: str) -> None:
         assert whats(play.cards("9h"))[0] == "card_surplus"
         play.decide(action)
         assert points(play.turn()) == {"player": (6, "lose"), "banker": (7, "win")}
-        assert len(of(play.bets(), CardDealt)) == (where or 0)
+        assert len(of_kind(play.bets(), CardDealt)) == (where or 0)
 
 
 # The croupier
@@ -137,7 +138,7 @@ def test_both_cards_shown_by_the_croupier_bind_the_banker_to_the_table_and_to_dr
     play.dealt("Ah 3c Ad Ks")
     play.decide("exposed", who="player", index=1, fault="croupier")
     said = play.decide("exposed", who="player", index=2, fault="croupier")
-    assert [event.card for event in of(said, CardTurned)] == ["Ad"]
+    assert [event.card for event in of_kind(said, CardTurned)] == ["Ad"]
     play.draw()
     play.cards("9h")  # three against nine: he may, elsewhere
     play.stand("banker")
@@ -154,7 +155,7 @@ def test_one_card_shown_by_the_croupier_changes_nothing_for_the_banker(decree: s
     play.draw()
     play.cards("9h")
     play.stand("banker")
-    assert not of(play.turn(), Irregularity)
+    assert not of_kind(play.turn(), Irregularity)
 
 
 @rules("ARA02-105", "BAL05-119", "EUS96-149", "GAL07-118")
@@ -168,8 +169,8 @@ def test_a_card_falsely_called_is_the_banks_where_it_makes_five_or_less(decree: 
         assert only(said[:1], Irregularity).what == "false_card"
         assert play.game.show(play.state)["asks"] == ["hand.draw", "hand.stand", "round.void"]
         said = play.draw("banker")
-        assert [(event.card, event.was) for event in of(said, CardDealt)] == [("2c", "player")]
-        assert [event.card for event in of(said, CardRemoved)] == out
+        assert [(event.card, event.was) for event in of_kind(said, CardDealt)] == [("2c", "player")]
+        assert [event.card for event in of_kind(said, CardRemoved)] == out
         assert result_of(play.turn())["banker"][0] == ("Kc", "5s", "2c")
     for bank, word, wrong in (("6s", "stand", False), ("6s", "draw", True), ("5s", "stand", True)):
         play = at_table(decree)
@@ -178,7 +179,7 @@ def test_a_card_falsely_called_is_the_banks_where_it_makes_five_or_less(decree: 
         play.cards("2c 3c")
         play.stand("player")
         said = play.say(f"hand.{word}", who="banker")
-        assert [event.card for event in of(said, CardRemoved)] == (["2c", "3c"] if word == "stand" else ["3c"])
+        assert [event.card for event in of_kind(said, CardRemoved)] == (["2c", "3c"] if word == "stand" else ["3c"])
         assert ("bank_word" in whats(play.turn())) == wrong
 
 
@@ -205,8 +206,8 @@ def test_a_silence_asks_whether_cards_are_missing(decree: str) -> None:
     play = at_table(decree)
     play.dealt("5h 3c")
     assert only(play.take(LinkLost(at=1.0, reason="unplugged")), Irregularity).what == "silence"
-    assert not of(play.cards("4d"), CardDealt)
-    assert len(of(play.decide("accept"), CardDealt)) == 1
+    assert not of_kind(play.cards("4d"), CardDealt)
+    assert len(of_kind(play.decide("accept"), CardDealt)) == 1
     play.take(LinkLost(at=1.0, reason="unplugged"))
     with pytest.raises(Rejected, match="say the winner: player"):
         play.say("round.confirm")
@@ -222,7 +223,7 @@ def test_a_shoe_that_is_not_heard_while_the_bets_close_hides_no_card(decree: str
     assert "silence" in whats(play.say("bets.close"))
     play.decide("accept")  # so far
     assert whats(play.take(LinkUp(at=1.0)))[0] == "silence"
-    assert not of(play.cards("5h"), CardDealt)
-    assert len(of(play.decide("accept"), CardDealt)) == 1
+    assert not of_kind(play.cards("5h"), CardDealt)
+    assert len(of_kind(play.decide("accept"), CardDealt)) == 1
     assert whats(play.take(LinkGap(at=1.0, lost=1)))[0] == "silence"
     assert play.game.show(play.state)["shoe"]["left"] is None

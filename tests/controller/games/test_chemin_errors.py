@@ -6,7 +6,8 @@ import pytest
 
 from controller.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult
 from controller.games.game import Rejected
-from tests.controller.games.chemin_play import at_table, of, only, points, result_of, rules, whats
+from tests.controller.games.chemin_play import at_table, points, result_of, rules
+from tests.controller.games.play import of_kind, only, whats
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", ALL)
@@ -21,12 +22,12 @@ def test_a_fifth_card_is_the_banks_if_the_hand_asks_for_none(decree: str) -> Non
     play.dealt("2h 3c 4d 4s")
     assert whats(play.cards("2c")) == ["fifth_card"]
     said = play.stand()
-    assert [(event.who, event.decision) for event in of(said, HandDecided)] == [("player", "stand"), ("banker", "draw")]
-    assert [(event.to, event.index, event.card) for event in of(said, CardDealt)] == [("banker", 3, "2c")]
+    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [("player", "stand"), ("banker", "draw")]
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [("banker", 3, "2c")]
     play = at_table(decree)
     play.dealt("2h 3c 2d 4s")
     play.cards("2c")
-    assert [(event.to, event.card) for event in of(play.draw(), CardDealt)] == [("player", "2c")]
+    assert [(event.to, event.card) for event in of_kind(play.draw(), CardDealt)] == [("player", "2c")]
     play = at_table(decree)
     play.dealt("4h 3c 4d 4s")
     play.cards("2c")
@@ -56,7 +57,7 @@ def test_a_second_card_of_the_banks_in_the_middle_of_the_deal(decree: str) -> No
     play = at_table(decree)
     play.dealt("2h 3c 4d")
     said = play.decide("for", who="banker")
-    assert [(event.to, event.was, event.card) for event in of(said, CardDealt)] == [("banker", "player", None)]
+    assert [(event.to, event.was, event.card) for event in of_kind(said, CardDealt)] == [("banker", "player", None)]
     assert play.state.expected == "player"
     play.cards("5h")
     play.stand()
@@ -142,7 +143,7 @@ def test_a_banker_who_shows_a_card_shows_his_own(decree: str) -> None:
     play.decide("exposed", who="player", index=1, fault="banker")
     with pytest.raises(Rejected, match="card 1 of the bank must be shown first"):
         play.draw()
-    assert [event.card for event in of(play.turn("banker", index=1), CardTurned)] == ["4c"]
+    assert [event.card for event in of_kind(play.turn("banker", index=1), CardTurned)] == ["4c"]
     play.decide("exposed", who="player", index=2, fault="banker")
     play.turn("banker", index=2)
     play.draw()
@@ -173,7 +174,7 @@ def test_who_lays_down_before_the_hand_has_spoken(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 4c 2d 4s")
     said = play.turn("banker")
-    assert [event.what for event in of(said, Irregularity)] == ["bank_before_hands"]
+    assert [event.what for event in of_kind(said, Irregularity)] == ["bank_before_hands"]
     assert points(play.turn("player")) == {"player": (4, "lose"), "banker": (8, "win")}
 
 
@@ -233,7 +234,7 @@ def test_who_plays_alone_for_the_bank_bears_his_error(decree: str) -> None:
     play.stand()
     play.stand()
     said = play.turn()
-    assert [event.what for event in of(said, Irregularity)] == ["player_word"]
+    assert [event.what for event in of_kind(said, Irregularity)] == ["player_word"]
     assert points(said)["player"] == (3, "lose")
 
 

@@ -18,7 +18,8 @@ from controller.games.game import Rejected
 from controller.notation import Input, read_event, read_input, write
 from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, Reading, ShoeFault, ShoeReset
 from tests.controller.anything import FOREIGN
-from tests.controller.games.chemin_play import PAIRS, Play, of
+from tests.controller.games.chemin_play import PAIRS, Play
+from tests.controller.games.play import of_kind
 
 CARD = re.compile(r"(?:\"|: )([A2-9TJQK][cdhs])\b")
 PEOPLE: dict[str, Any] = {
@@ -145,7 +146,7 @@ def test_no_card_is_told_that_nobody_has_laid_open(table: tuple[Play, list[Input
             down = set()
         secret = play.game.confidential(play.state, each)
         said = step(play, each)
-        down -= {event.card for event in of(said, CardDealt) if event.card is not None and event.index > 2}
+        down -= {event.card for event in of_kind(said, CardDealt) if event.card is not None and event.index > 2}
         assert not public(play, said) & down
         if isinstance(each, CardDrawn) and each.card in DECK:
             assert secret == (each.card not in {getattr(event, "card", None) for event in said})
@@ -161,7 +162,7 @@ def test_a_result_has_all_its_cards_open_or_a_person_behind_it(table: tuple[Play
     play, script = table
     for each in script:
         before = play.state.hand
-        for result in of(step(play, each), RoundResult):
+        for result in of_kind(step(play, each), RoundResult):
             assert isinstance(result.hands, tuple)
             if not result.hands:
                 assert result.confirmed_by is not None

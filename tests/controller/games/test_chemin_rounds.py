@@ -24,7 +24,8 @@ from controller.games.cards import DECK
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import Card, Coup
 from controller.games.game import Rejected
-from tests.controller.games.chemin_play import at_table, of, only, points, result_of, rules, whats
+from tests.controller.games.chemin_play import at_table, points, result_of, rules
+from tests.controller.games.play import of_kind, only, whats
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", ALL)
@@ -38,10 +39,10 @@ def test_the_deal_alternates_from_the_opponent_and_only_third_cards_lie_open(dec
     said = play.dealt("2h 3c Kd Ks")
     said += play.draw()
     said += play.cards("4h") + play.cards("5c")
-    dealt = [(event.to, event.index, event.card) for event in of(said, CardDealt)]
+    dealt = [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)]
     assert dealt[:4] == [("player", 1, None), ("banker", 1, None), ("player", 2, None), ("banker", 2, None)]
     assert dealt[4:] == [("player", 3, "4h"), ("banker", 3, "5c")]
-    expected = [event.to for event in of(said, CardExpected)]
+    expected = [event.to for event in of_kind(said, CardExpected)]
     assert expected == ["player", "banker", "player", "banker", None, "player", "banker", None]
 
 
@@ -62,10 +63,10 @@ def test_a_round_ends_when_the_cards_lie_open(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d 4s")
     play.stand()
-    assert not of(play.stand("banker"), RoundResult)
-    assert not of(play.turn("player"), RoundResult)
+    assert not of_kind(play.stand("banker"), RoundResult)
+    assert not of_kind(play.turn("player"), RoundResult)
     said = play.turn("banker")
-    assert [event.card for event in of(said, CardTurned)] == ["3c", "4s"]
+    assert [event.card for event in of_kind(said, CardTurned)] == ["3c", "4s"]
     assert result_of(said) == {"player": (("2h", "4d"), 6, None, "lose"), "banker": (("3c", "4s"), 7, None, "win")}
     assert only(said, RoundResult).winner == "banker"
 
@@ -98,7 +99,7 @@ def test_the_banker_lays_down_his_natural_when_the_hand_has_spoken(decree: str) 
     play.dealt("2h 4c 2d 4s")
     play.draw()
     said = play.turn("banker")
-    assert not of(said, Irregularity)
+    assert not of_kind(said, Irregularity)
     assert play.state.expected is None
     assert points(play.turn("player")) == {"player": (4, "lose"), "banker": (8, "win")}
 
@@ -116,9 +117,9 @@ def test_what_a_hand_may_say(decree: str) -> None:
         if word == "draw":
             said += play.cards("Jc")
         said += play.stand("banker")
-        assert not of(said, Irregularity)
+        assert not of_kind(said, Irregularity)
         wrong = (made < 5 and word == "stand") or (made > 5 and word == "draw")
-        assert [event.what for event in of(play.turn(), Irregularity)] == ["player_word"] * wrong
+        assert [event.what for event in of_kind(play.turn(), Irregularity)] == ["player_word"] * wrong
 
 
 @rules("BAL05-113", "GAL07-103")
@@ -129,7 +130,7 @@ def test_who_plays_alone_for_the_bank_is_free_where_the_director_has_authorised_
         play.draw()
         play.cards("Jc")
         play.stand("banker")
-        said = [event.what for event in of(play.turn(), Irregularity)]
+        said = [event.what for event in of_kind(play.turn(), Irregularity)]
         assert said == ([] if authorised and banco else ["player_word"])
 
 
@@ -140,7 +141,7 @@ def test_the_banker_must_draw_to_zero(decree: str) -> None:
     play.stand()
     play.stand("banker")
     said = play.turn()
-    assert not of(said, RoundResult)
+    assert not of_kind(said, RoundResult)
     assert only(said, Irregularity).asks == ("hand.draw", "card.decide", "round.confirm", "round.void")
     play.draw("banker")
     assert points(play.cards("7c")) == {"player": (6, "lose"), "banker": (7, "win")}
@@ -184,7 +185,7 @@ def test_a_banker_who_asked_for_the_table_keeps_to_it(decree: str) -> None:
         play.draw()
         play.cards("6s")
         play.stand("banker")
-        what = [event.what for event in of(play.turn(), Irregularity)]
+        what = [event.what for event in of_kind(play.turn(), Irregularity)]
         assert what == (["bank_word"] if asked or kind == "table" else [])
 
 
@@ -219,7 +220,7 @@ def test_the_cut_card_lets_the_round_in_hand_end_and_no_other_begin(decree: str)
     said = play.cards(deck[304]) + play.cut()
     cut = only(said, ShoeCut)
     assert (cut.drawn, cut.left, cut.rounds_left) == (305, 7, 1)
-    assert not [event for event in of(said, Irregularity) if event.what == "cut_card"]
+    assert not [event for event in of_kind(said, Irregularity) if event.what == "cut_card"]
     assert only(play.say("round.void", reason="inspector"), ShoeEnded).why == "cut"
     with pytest.raises(Rejected, match="the talla is over"):
         play.say("bets.open")

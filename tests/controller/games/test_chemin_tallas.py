@@ -10,7 +10,8 @@ import pytest
 from controller.events import RoundResult, ShoeCut, ShoeEnded
 from controller.games.cards import DECK
 from controller.games.chemin.state import State
-from tests.controller.games.chemin_play import PAIRS, Play, of, only
+from tests.controller.games.chemin_play import PAIRS, Play
+from tests.controller.games.play import of_kind, only
 
 WORTH: dict[str, int] = {rank: at if at < 10 else 0 for at, rank in enumerate("A23456789TJQK", 1)}
 
@@ -109,7 +110,7 @@ class Talla:
 def test_a_talla_from_the_first_card_to_the_last(game: str, decree: str, seed: int) -> None:
     talla = Talla(game, decree, seed)
     play, rounds = talla.play, 0
-    while not of(play.events, ShoeEnded):
+    while not of_kind(play.events, ShoeEnded):
         result = talla.round()
         rounds += 1
         assert isinstance(result.hands, tuple)

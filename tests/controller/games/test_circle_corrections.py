@@ -13,7 +13,8 @@ from controller.games.game import Rejected
 from controller.games.poker.state import SHOWN
 from controller.notation import read_input
 from tests.controller.games.circle_draw_play import covered
-from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, of_kind, table
+from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
+from tests.controller.games.play import of_kind
 
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
 
@@ -22,15 +23,15 @@ def correct(play: Play, **fields: Any) -> ResultCorrected:
     """``winner``, or the right cards of hands: ``seat4`` for ``seat:4``."""
     winner = fields.pop("winner", None)
     hands = {who.replace("seat", "seat:"): cards.split() for who, cards in fields.items()}
-    [corrected] = of_kind(ResultCorrected, play.say("result.correct", round=1, winner=winner, hands=hands or None))
+    [corrected] = of_kind(play.say("result.correct", round=1, winner=winner, hands=hands or None), ResultCorrected)
     return corrected
 
 
 def to_the_end(cards: str = HOLES, streets: tuple[str, ...] = STREETS, decree: str = "EUS96") -> Play:
     """Hold'em to its showdown, all in."""
     play = table(decree)
-    play.antes()
-    play.draw(cards)
+    play.bets()
+    play.cards(cards)
     for street in streets:
         play.street(street)
     play.close()
@@ -56,7 +57,7 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     said: dict[str, str], cards: str, streets: tuple[str, ...]
 ) -> None:
     play, other = to_the_end(), to_the_end(cards, streets)
-    [then] = of_kind(RoundResult, other.events)
+    [then] = of_kind(other.events, RoundResult)
     play.again()
     assert told(correct(play, **said)) == told(then)
     assert play.game.history(play.state) == [{**other.game.history(other.state)[0], "corrected": True}]
@@ -66,10 +67,10 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
 @pytest.mark.parametrize(("decree", "game"), PAIRS)
 def test_every_game_with_its_boards_and_its_low_hand(decree: str, game: str) -> None:
     play = table(decree, game)
-    play.antes()
+    play.bets()
     deal_out(play)
     play.turn()
-    [result] = of_kind(RoundResult, play.events)
+    [result] = of_kind(play.events, RoundResult)
     assert isinstance(result.hands, tuple)
     lie = {hand.who: hand.cards for hand in result.hands}
     free = next(card for card in pack(play.game.book, 4) if card not in {card for own in lie.values() for card in own})
@@ -99,8 +100,8 @@ def test_where_hands_were_compared_the_cards_speak() -> None:
 
 def test_cards_of_who_gave_up_are_neither_kept_nor_asked_for() -> None:
     play = table()
-    play.antes()
-    play.draw(HOLES)
+    play.bets()
+    play.cards(HOLES)
     play.act(1, "fold")
     for street in STREETS:
         play.street(street)
@@ -156,8 +157,8 @@ def test_a_blank_hand_and_a_pot_that_stays() -> None:
 def test_a_round_of_long_ago_and_of_another_session() -> None:
     play = to_the_end()
     for _ in range(SHOWN):
-        play.antes()
-        play.draw(HOLES)
+        play.bets()
+        play.cards(HOLES)
         play.close(winner=3)
     with pytest.raises(Rejected, match="no hand of round 1 lay open, or none is remembered"):
         correct(play, seat4="Ah 5s")

@@ -6,16 +6,8 @@ import pytest
 
 from controller.events import BettingOpened, CardTurned, HandDecided, Irregularity, RoundResult
 from controller.games.game import Rejected
-from tests.controller.games.circle_play import (
-    SYNTHETIC,
-    half_dealt,
-    holdem,
-    laid,
-    of_kind,
-    table,
-    void,
-    whats,
-)
+from tests.controller.games.circle_play import SYNTHETIC, half_dealt, holdem, laid, table, void, whats
+from tests.controller.games.play import of_kind
 
 GENERAL = ("BAL09", "EUS96")
 
@@ -25,18 +17,18 @@ GENERAL = ("BAL09", "EUS96")
 
 def test_a_covered_card_that_is_there_already_is_not_believed() -> None:
     play = half_dealt("EUS96")
-    said = play.draw("Ah")
+    said = play.cards("Ah")
     assert whats(said) == ["card_duplicate"]
     assert "Ah" not in str(said)
     play.accept()
     assert {each.card for each in play.hand.cards} == {None}  # covered cards are known when they are shown
-    play.draw("Qs Js")
+    play.cards("Qs Js")
     assert {each.card for each in play.hand.cards} == {None}
 
 
 def test_a_covered_card_of_another_pack_is_not_believed() -> None:
     play = half_dealt("BAL09", "synthetic-poker")
-    assert whats(play.draw("7s")) == ["card_foreign"]
+    assert whats(play.cards("7s")) == ["card_foreign"]
     assert void(play.say("round.void", reason="deck_defective")).reason == "deck_defective"
 
 
@@ -47,14 +39,14 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
     play.close()
     said = play.show(4, "Ah Ac")
     assert whats(said) == ["shown_differs"]
-    assert [event.card for event in of_kind(CardTurned, said)] == ["Ah", "Ac"]
+    assert [event.card for event in of_kind(said, CardTurned)] == ["Ah", "Ac"]
     assert play.state.asks == ("card.decide", "round.void")
     play.accept()
     with pytest.raises(Rejected, match="were not read"):
         play.turn(3)
     for seat, cards in ((3, "Kh Ks"), (2, "Qh Qs")):
         play.show(seat, cards)
-    [result] = of_kind(RoundResult, play.show(1, "Jh Js"))
+    [result] = of_kind(play.show(1, "Jh Js"), RoundResult)
     assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
     assert {frame.frame for frame in result.frames} == {f"frame {card}" for card in ("3c", "4c", "9d", "Td", "7d", "Ah")}
 
@@ -70,7 +62,7 @@ def test_shown_cards_that_cannot_be() -> None:
     play.accept()
     assert whats(play.show(3, "2c 2c")) == ["card_duplicate"]
     play.accept()
-    assert not of_kind(CardTurned, play.events)
+    assert not of_kind(play.events, CardTurned)
 
 
 def test_a_common_card_that_was_said_wrongly() -> None:
@@ -82,7 +74,7 @@ def test_a_common_card_that_was_said_wrongly() -> None:
         play.show("board", "4d", index=4)
     said = play.show("board", "4d", index=2)
     assert whats(said) == ["shown_differs"]
-    assert [(event.index, event.card) for event in of_kind(CardTurned, said)] == [(2, "4d")]
+    assert [(event.index, event.card) for event in of_kind(said, CardTurned)] == [(2, "4d")]
     with pytest.raises(Rejected, match="shown_differs waits for"):
         play.close()
     play.accept()
@@ -92,7 +84,7 @@ def test_a_common_card_that_was_said_wrongly() -> None:
 
 def test_an_open_hand_that_was_said_wrongly() -> None:
     play = table()
-    play.antes()
+    play.bets()
     play.say("cards.deal", count=8)
     play.show(4, "Ah As")
     assert whats(play.show(4, "Ah Ac")) == ["shown_differs"]
@@ -113,7 +105,7 @@ def test_a_silence_while_cards_are_dealt() -> None:
     assert whats(said) == ["silence"]
     play.accept()
     play.say("cards.deal", count=1)  # what was not seen, as the croupier counts it
-    play.draw("Qs Js")
+    play.cards("Qs Js")
     assert play.hand.open
     assert {each.card for each in play.hand.cards} == {None}
     assert play.hand.used is None
@@ -127,14 +119,14 @@ def test_a_silence_while_bets_are_open_loses_nothing() -> None:
 
 def test_a_card_that_is_known_only_after_a_silence() -> None:
     play = half_dealt("EUS96")
-    assert whats(play.draw("Ks", late=True)) == ["silence"]
+    assert whats(play.cards("Ks", late=True)) == ["silence"]
     assert len(play.hand.cards) == 5
 
 
 def test_a_reading_that_is_not_sure_is_no_card_before_a_person_says_so() -> None:
     play = half_dealt("EUS96")
-    said = play.draw("Ks", unsure=True)
-    assert [(event.what, event.detail) for event in of_kind(Irregularity, said)] == [("silence", "a reading that is not sure")]
+    said = play.cards("Ks", unsure=True)
+    assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [("silence", "a reading that is not sure")]
     assert len(play.hand.cards) == 5
     play.say("cards.deal")
     play.accept()
@@ -148,7 +140,7 @@ def test_a_covered_common_card_that_is_another_than_was_read(decree: str) -> Non
     assert whats(play.show("board", "9h")) == ["shown_differs"]
     play.accept()
     assert play.hand.open
-    assert [event.interval for event in of_kind(BettingOpened, play.events)] == [1, 2]
+    assert [event.interval for event in of_kind(play.events, BettingOpened)] == [1, 2]
 
 
 @pytest.mark.parametrize("decree", GENERAL)
@@ -156,4 +148,4 @@ def test_errors_are_told_before_any_card_of_a_round(decree: str) -> None:
     play = table(decree)
     with pytest.raises(Rejected, match="no card of a round was dealt"):
         play.error("order")
-    assert not of_kind(HandDecided, play.events)
+    assert not of_kind(play.events, HandDecided)

@@ -17,7 +17,8 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from tests.controller.games.circle_draw_play import DEAL, covered, discard, irregularities, opened, played
-from tests.controller.games.circle_play import of_kind, table
+from tests.controller.games.circle_play import table
+from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
 
@@ -32,8 +33,8 @@ def test_thirty_two_cards_up_to_five_players(players: int, cards: int) -> None:
     assert play.state.deck is True
     assert play.say("deck.check", cards=cards)
     assert play.state.deck is True
-    play.antes()
-    said = play.draw("2c")
+    play.bets()
+    said = play.cards("2c")
     assert ("card_foreign" in irregularities(said)) == (cards == 32)
 
 
@@ -65,7 +66,7 @@ def test_eight_players_at_most() -> None:
 @rule("BAL09-018")
 def test_five_covered_cards_each() -> None:
     play = covered()
-    assert all(event.card is None for event in of_kind(CardDealt, play.events))
+    assert all(event.card is None for event in of_kind(play.events, CardDealt))
     assert play.game.show(play.state)["counts"] == dict.fromkeys(("seat:1", "seat:2", "seat:3", "seat:4"), 5)
     assert play.hand.open
 
@@ -78,7 +79,7 @@ def test_figures_beat_two_pairs() -> None:
     for seat in (4, 1, 2, 3):
         discard(play, seat, 0)
     play.close()
-    [result] = of_kind(RoundResult, play.turn())
+    [result] = of_kind(play.turn(), RoundResult)
     kinds = {hand.who: hand.kind for hand in result.hands or ()}
     assert kinds == {"seat:4": "figures", "seat:1": "figures", "seat:2": "two_pair", "seat:3": "trips"}
 
@@ -92,19 +93,19 @@ def test_the_opener_discards_first_and_each_is_served_before_the_next() -> None:
     with pytest.raises(Rejected, match="seat:3 discards first"):
         discard(play, 4, 1)
     said = discard(play, 3, 2)
-    assert [event.count for event in of_kind(HandDecided, said)] == [2]
-    assert of_kind(CardExpected, said)[-1].to == "seat:3"
+    assert [event.count for event in of_kind(said, HandDecided)] == [2]
+    assert of_kind(said, CardExpected)[-1].to == "seat:3"
     with pytest.raises(Rejected, match="nobody discards now"):
         discard(play, 4, 1)
-    play.draw("Ad Ah")
+    play.cards("Ad Ah")
     assert play.state.asks == ("hand.act",)
     said = discard(play, 4, 0)
-    assert of_kind(HandDecided, said)[0].announcement == {"ca": "servit"}
+    assert of_kind(said, HandDecided)[0].announcement == {"ca": "servit"}
     discard(play, 1, 1, "As")
     said = discard(play, 2, 3, "Kh Ks Qd")
     assert set(play.game.show(play.state)["counts"].values()) == {5}
     assert play.game.show(play.state)["discards"] == {"seat:4": 0, "seat:1": 1, "seat:2": 3, "seat:3": 2}
-    assert of_kind(BettingOpened, said)[0].first == "seat:3"
+    assert of_kind(said, BettingOpened)[0].first == "seat:3"
 
 
 def test_where_the_opener_gave_up_the_next_to_his_right_speaks() -> None:
@@ -115,7 +116,7 @@ def test_where_the_opener_gave_up_the_next_to_his_right_speaks() -> None:
     play.close()
     for seat in (4, 1, 2):
         said = discard(play, seat, 0)
-    assert of_kind(BettingOpened, said)[0].first == "seat:4"
+    assert of_kind(said, BettingOpened)[0].first == "seat:4"
 
 
 @pytest.mark.parametrize(("decree", "most"), [("BAL09", 5), pytest.param("EUS96", 4, marks=rule("EUS96-212"))])
@@ -135,14 +136,14 @@ def test_of_four_cards_the_last_comes_after_the_others() -> None:
     play = covered("EUS96")
     play.close()
     said = discard(play, 4, 4, "Ad Ah As")
-    assert of_kind(CardExpected, said)[-1].to is None
-    assert of_kind(HandDecided, discard(play, 3, 0))[0].announcement == {"eu": "aski"}
+    assert of_kind(said, CardExpected)[-1].to is None
+    assert of_kind(discard(play, 3, 0), HandDecided)[0].announcement == {"eu": "aski"}
     discard(play, 2, 1, "Kh")
     said = discard(play, 1, 0)
-    assert of_kind(CardExpected, said)[-1].to == "seat:4"
-    said = play.draw("Ks")
-    assert [(event.to, event.index) for event in of_kind(CardDealt, said)] == [("seat:4", 9)]
-    assert len(of_kind(BettingOpened, said)) == 1
+    assert of_kind(said, CardExpected)[-1].to == "seat:4"
+    said = play.cards("Ks")
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("seat:4", 9)]
+    assert len(of_kind(said, BettingOpened)) == 1
 
 
 def test_who_has_drawn_shows_and_what_was_discarded_is_told_to_nobody() -> None:
@@ -156,7 +157,7 @@ def test_who_has_drawn_shows_and_what_was_discarded_is_told_to_nobody() -> None:
     assert irregularities(play.show(3, "Jc Jd Qc Ad Ah")) == ["shown_differs"]
     play.accept()
     said = play.show(3, "Jc Jd Ad Ah As")
-    assert {event.card for event in of_kind(CardTurned, said)} == {"Jc", "Jd", "Ad", "Ah", "As"}
+    assert {event.card for event in of_kind(said, CardTurned)} == {"Jc", "Jd", "Ad", "Ah", "As"}
 
 
 # A pack that is short
@@ -168,11 +169,11 @@ def test_before_the_last_card_the_discards_are_mixed_in_but_for_the_openers_and_
     discard(play, 3, 3, "Ad Ah As")
     discard(play, 4, 5, "Kh Ks Qd Qs Jh")
     assert irregularities(discard(play, 1, 5, "Th Ts")) == []
-    [short] = of_kind(Irregularity, play.draw("7h"))
+    [short] = of_kind(play.cards("7h"), Irregularity)
     assert (short.what, short.law) == ("deck_short", "BAL09-021")
     assert short.detail == "1 cards are left, 2 are needed: the discards of seat:4 are mixed in; seat:4 cuts"
     play.again()
-    assert irregularities(play.draw("7c 7d")) == []
+    assert irregularities(play.cards("7c 7d")) == []
     discard(play, 2, 0)
     play.close()
     assert irregularities(play.show(1, "Th Ts 7h 7c 7d")) == []
@@ -184,13 +185,13 @@ def test_a_card_of_the_openers_discards_does_not_come_again() -> None:
     discard(play, 3, 3, "Ad Ah As")
     discard(play, 4, 5, "Kh Ks Qd Qs Jh")
     discard(play, 1, 5, "Th Ts 7h")
-    assert irregularities(play.draw("Qc")) == ["card_duplicate"]
+    assert irregularities(play.cards("Qc")) == ["card_duplicate"]
 
 
 def test_where_nothing_can_be_mixed_in_a_person_decides() -> None:
     play = table("BAL09", "circle-draw", (1, 2, 3, 4, 5))
-    play.antes()
-    play.draw(f"{DEAL} 7h 7s Th Ts Jh")
+    play.bets()
+    play.cards(f"{DEAL} 7h 7s Th Ts Jh")
     play.act(5, "open")
     play.close()
     discard(play, 5, 5, "Qd Qs Kh Ks Ad")
@@ -210,10 +211,10 @@ def test_in_euskadi_all_discards_are_used_when_the_pack_is_empty() -> None:
     discard(play, 3, 3, "Kh Ks Qd")
     discard(play, 2, 3, "Qs Jh Th")
     said = discard(play, 1, 4, "Ts 7h 7s")
-    [short] = of_kind(Irregularity, said)
+    [short] = of_kind(said, Irregularity)
     told = "0 cards are left, 2 are needed: the discards of seat:4, seat:3, seat:2, seat:1 are mixed in"
     assert (short.what, short.detail) == ("deck_short", told)
-    assert irregularities(play.draw("7c 8c")) == []
+    assert irregularities(play.cards("7c 8c")) == []
     assert play.hand.open
 
 
@@ -223,7 +224,7 @@ def test_in_euskadi_who_alone_is_to_be_served_does_not_get_his_own_discards() ->
     play.close()
     for seat, cards in ((4, "Ad Ah As"), (3, "Kh Ks Qd"), (2, "Qs Jh Th")):
         discard(play, seat, 3, cards)
-    [short] = of_kind(Irregularity, discard(play, 1, 4, "Ts 7h 7s"))
+    [short] = of_kind(discard(play, 1, 4, "Ts 7h 7s"), Irregularity)
     assert short.detail == "0 cards are left, 1 are needed: the discards of seat:4, seat:3, seat:2 are mixed in"
 
 
@@ -237,9 +238,9 @@ def test_the_pack_was_put_away_too_early(found: bool) -> None:
     discard(play, 3, 3, "Ad")
     said = play.error("deck_removed", recoverable=found)
     assert irregularities(said) == ["deal_deck_removed"]
-    said = play.draw("Kh" if found else "Ks Kh")
-    assert len(of_kind(CardsBurned, said)) == (0 if found else 1)
-    assert [(event.to, event.card) for event in of_kind(CardDealt, said)] == [("seat:3", None)]
+    said = play.cards("Kh" if found else "Ks Kh")
+    assert len(of_kind(said, CardsBurned)) == (0 if found else 1)
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("seat:3", None)]
     assert [place.to for place in play.hand.due[:1]] == ["seat:3"]
 
 
@@ -247,25 +248,25 @@ def test_the_pack_was_put_away_too_early(found: bool) -> None:
 def test_a_card_too_many_that_was_seen_the_round_begins_anew() -> None:
     for error in ("too_many", "too_few"):
         play = table("BAL09", "circle-draw")
-        play.antes()
-        play.draw("7c 8c 9c")
+        play.bets()
+        play.cards("7c 8c 9c")
         said = play.error(error, 1, seen=True)
-        assert [event.reason for event in of_kind(RoundVoid, said)] == ["wrong_count"]
+        assert [event.reason for event in of_kind(said, RoundVoid)] == ["wrong_count"]
 
 
 @rule("BAL09-042")
 def test_a_card_too_many_that_nobody_has_seen_goes_back_on_top() -> None:
     play = table("BAL09", "circle-draw")
-    play.antes()
-    play.draw("7c 8c 9c Jc 7d 8d 9d")  # seat 1 got the Jc and the 7d of this
+    play.bets()
+    play.cards("7c 8c 9c Jc 7d 8d 9d")  # seat 1 got the Jc and the 7d of this
     said = play.error("too_many", 1)
     assert irregularities(said) == ["deal_too_many"]
     assert (len(play.hand.cards), play.hand.used, play.hand.due[0].to) == (6, 6, "seat:2")
-    assert irregularities(play.draw("9d Jd 8h 9h Td Qc 9s Tc Js Kc Ac Kd Qh 8s")) == []
+    assert irregularities(play.cards("9d Jd 8h 9h Td Qc 9s Tc Js Kc Ac Kd Qh 8s")) == []
     assert play.hand.open
     play.close()
     play = covered()
-    play.draw("As")  # it came after all had theirs
+    play.cards("As")  # it came after all had theirs
     assert irregularities(play.error("too_many", 3)) == ["deal_too_many"]
     assert (play.hand.held, play.hand.used, play.state.troubles) == ((), 20, ())
 
@@ -282,10 +283,10 @@ def test_a_card_too_many_in_the_draw_goes_back_on_top() -> None:
 @rule("BAL09-042")
 def test_a_card_too_few_comes_from_the_top_and_what_was_read_is_not_believed() -> None:
     play = table("BAL09", "circle-draw")
-    play.antes()
-    play.draw(DEAL.removesuffix("8s"))
+    play.bets()
+    play.cards(DEAL.removesuffix("8s"))
     assert irregularities(play.error("too_few", 1)) == ["deal_too_few"]
-    play.draw("8s")
+    play.cards("8s")
     assert play.hand.open
     assert all(card.card is None for card in play.hand.cards)
 
@@ -294,11 +295,11 @@ def test_a_card_too_few_comes_from_the_top_and_what_was_read_is_not_believed() -
 @pytest.mark.parametrize(("cards", "reason"), [("7c 8c", ["card_exposed"]), ("7c 8c 9c Jc 7d", [])])
 def test_the_first_card_of_a_player_lay_face_up(cards: str, reason: list[str]) -> None:
     play = table("BAL09", "circle-draw")
-    play.antes()
+    play.bets()
     *first, shown = cards.split()
-    play.draw(" ".join(first))
-    said = play.draw(shown, exposed=True)
-    assert [event.reason for event in of_kind(RoundVoid, said)] == reason
+    play.cards(" ".join(first))
+    said = play.cards(shown, exposed=True)
+    assert [event.reason for event in of_kind(said, RoundVoid)] == reason
     assert irregularities(said) == ["deal_exposed"]
     if not reason:
         play.accept()
@@ -307,15 +308,15 @@ def test_the_first_card_of_a_player_lay_face_up(cards: str, reason: list[str]) -
 
 def test_in_euskadi_any_card_that_lies_face_up_is_a_misdeal() -> None:
     play = table("EUS96", "circle-draw")
-    play.antes()
-    play.draw("7c 8c 9c Jc")
-    assert [event.reason for event in of_kind(RoundVoid, play.draw("7d", exposed=True))] == ["card_exposed"]
+    play.bets()
+    play.cards("7c 8c 9c Jc")
+    assert [event.reason for event in of_kind(play.cards("7d", exposed=True), RoundVoid)] == ["card_exposed"]
 
 
 def test_hand_and_second_hand_have_bet_so_the_third_speaks() -> None:
     play = covered("EUS96")
-    first = of_kind(BettingOpened, play.events)[0].first
+    first = of_kind(play.events, BettingOpened)[0].first
     play.close()
     for seat in (4, 3, 2, 1):
         said = discard(play, seat, 0)
-    assert (first, of_kind(BettingOpened, said)[0].first) == ("seat:2", "seat:4")
+    assert (first, of_kind(said, BettingOpened)[0].first) == ("seat:2", "seat:4")

@@ -11,16 +11,8 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from tests.controller.decrees import of
-from tests.controller.games.circle_play import (
-    HOLES,
-    holdem,
-    laid,
-    of_kind,
-    shuffled,
-    table,
-    void,
-    whats,
-)
+from tests.controller.games.circle_play import HOLES, holdem, laid, shuffled, table, void, whats
+from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
 
@@ -32,9 +24,9 @@ rule = pytest.mark.rule
 def test_a_card_before_the_bets_are_equal_is_held() -> None:
     play = holdem("BAL09")
     play.act(4, "bet")
-    said = play.draw("2c")
+    said = play.cards("2c")
     assert whats(said) == ["deal_premature"]
-    assert not of_kind(CardDealt, said)
+    assert not of_kind(said, CardDealt)
     assert play.state.asks == ("card.decide", "round.void")
     play.accept()
     play.close()
@@ -44,7 +36,7 @@ def test_a_card_before_the_bets_are_equal_is_held() -> None:
 
 def test_a_card_that_came_too_early_may_leave_the_game() -> None:
     play = holdem("BAL09")
-    play.draw("2c")
+    play.cards("2c")
     play.say("card.decide", action="remove")
     play.close()
     assert [place.to for place in play.hand.due] == ["burn", *["board"] * 3]
@@ -58,11 +50,11 @@ def test_a_card_that_came_too_early_may_leave_the_game() -> None:
 def test_a_common_card_turned_too_early_is_null_and_replaced(decree: str) -> None:
     play = laid(decree)
     play.act(2, "bet")
-    [removed] = of_kind(CardRemoved, play.error("premature", "board"))
+    [removed] = of_kind(play.error("premature", "board"), CardRemoved)
     assert (removed.why, removed.to, (removed.law or "")[:5]) == ("premature", "board", decree)
     play.close()
     assert [place.turn for place in play.hand.due] == [False]
-    [dealt] = of_kind(CardDealt, play.draw("9h"))
+    [dealt] = of_kind(play.cards("9h"), CardDealt)
     assert (dealt.to, dealt.index, dealt.card) == ("board", 2, "9h")
     play.close()
     play.turn("board")
@@ -74,12 +66,12 @@ def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> Non
     play = laid(decree)
     play.close()
     said = play.show("board", "9d 8d")
-    assert [event.card for event in of_kind(CardTurned, said)] == ["9d", "8d"]
+    assert [event.card for event in of_kind(said, CardTurned)] == ["9d", "8d"]
     assert whats(said) == ["deal_extra_common"]
-    [removed] = of_kind(CardRemoved, said)
+    [removed] = of_kind(said, CardRemoved)
     assert (removed.why, removed.card) == ("extra_common", "8d")
     play.close()
-    [dealt] = of_kind(CardDealt, play.draw("9h"))
+    [dealt] = of_kind(play.cards("9h"), CardDealt)
     assert (dealt.index, dealt.card) == (3, "9h")
     play.close()
     play.turn("board")
@@ -91,29 +83,29 @@ def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> Non
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210"))
 def test_of_two_common_cards_drawn_in_an_interval_the_first_counts(decree: str) -> None:
     play = table(decree, "synthetic-poker", common="drawn")
-    play.antes()
-    play.draw(f"{HOLES} Td")
-    said = play.draw("9d")
+    play.bets()
+    play.cards(f"{HOLES} Td")
+    said = play.cards("9d")
     assert whats(said) == ["deal_extra_common"]
-    [removed] = of_kind(CardRemoved, said)
+    [removed] = of_kind(said, CardRemoved)
     assert (removed.why, removed.card) == ("extra_common", "9d")
     play.act(2, "check")
-    [early] = of_kind(CardRemoved, play.draw("8d"))
+    [early] = of_kind(play.cards("8d"), CardRemoved)
     assert (early.why, early.card) == ("premature", "8d")
     play.close()
-    assert [event.card for event in of_kind(CardDealt, play.draw("Tc"))] == ["Tc"]
+    assert [event.card for event in of_kind(play.cards("Tc"), CardDealt)] == ["Tc"]
 
 
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
 def test_where_no_card_is_left_to_replace_it_the_round_is_null(decree: str) -> None:
     play = table(decree, "synthetic-poker", seats=tuple(range(1, 11)))
-    play.antes()
+    play.bets()
     cards = shuffled(play, 7)
-    play.draw(" ".join(cards[:25]))  # three cards are left
+    play.cards(" ".join(cards[:25]))  # three cards are left
     for _ in range(4):
         play.error("premature", "board")
     for card in cards[25:]:
         play.close()
-        play.draw(card)
+        play.cards(card)
     null = void(play.close())
     assert (null.reason, null.law[:5]) == ("cards_lacking", decree)

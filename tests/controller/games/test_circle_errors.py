@@ -14,15 +14,8 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from tests.controller.decrees import of
-from tests.controller.games.circle_play import (
-    half_dealt,
-    holdem,
-    laid,
-    of_kind,
-    table,
-    void,
-    whats,
-)
+from tests.controller.games.circle_play import half_dealt, holdem, laid, table, void, whats
+from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
 synthetic = pytest.mark.parametrize("decree", of("BAL09-049", "EUS96-210", "ARA02-145", "BAL05-141"))
@@ -38,7 +31,7 @@ def test_cards_out_of_order(decree: str) -> None:
     assert (null.reason, null.law) == ("wrong_order", "BAL09-017" if decree == "BAL09" else "EUS96-203")
     assert play.state.hand is None
     button = play.state.button
-    [opened] = of_kind(RoundOpened, play.antes())
+    [opened] = of_kind(play.bets(), RoundOpened)
     assert opened.relaunch
     assert play.state.button == button
 
@@ -46,7 +39,7 @@ def test_cards_out_of_order(decree: str) -> None:
 def test_the_hand_may_move_on_before_a_round_that_is_dealt_again() -> None:
     play = half_dealt("EUS96", after_misdeal="moves")
     play.error("order")
-    play.antes()
+    play.bets()
     assert play.state.button == 3
 
 
@@ -60,7 +53,7 @@ def test_a_wrong_count_is_put_right_before_bets_or_the_round_is_null(decree: str
     with pytest.raises(Rejected, match="accept that it was put right"):
         play.say("card.decide", action="read", card="2c")
     play.accept()
-    play.draw("Ks Qs Js")
+    play.cards("Ks Qs Js")
     assert play.hand.open
     other = half_dealt(decree)
     other.error(error, 3)
@@ -85,7 +78,7 @@ def test_a_pack_that_is_not_whole_ends_the_round_at_any_time(decree: str, error:
     with pytest.raises(Rejected, match="the pack is not right"):
         play.say("bets.open")
     play.say("deck.check", cards=52)
-    assert play.antes()
+    assert play.bets()
 
 
 @rule("BAL09-009")
@@ -101,17 +94,17 @@ def test_an_exposed_card_is_a_misdeal_in_the_basque_country() -> None:
     assert void(half_dealt("EUS96").error("exposed_in_deck", count=1)).reason == "card_exposed"
     assert void(half_dealt("EUS96").error("exposed", 3)).reason == "card_exposed"
     play = half_dealt("EUS96")
-    said = play.draw("Ks", exposed=True)
-    assert [event.card for event in of_kind(CardDealt, said)] == ["Ks"]
+    said = play.cards("Ks", exposed=True)
+    assert [event.card for event in of_kind(said, CardDealt)] == ["Ks"]
     assert void(said).reason == "card_exposed"
 
 
 def test_an_exposed_card_is_for_a_person_in_the_balearic_islands() -> None:
     play = half_dealt("BAL09")
-    said = play.draw("Ks", exposed=True)
+    said = play.cards("Ks", exposed=True)
     assert whats(said) == ["deal_exposed"]
     play.accept()
-    play.draw("Qs Js")
+    play.cards("Qs Js")
     assert play.game.show(play.state)["hands"]["seat:1"] == ["Ks"]
 
 
@@ -120,7 +113,7 @@ def test_once_bets_are_made_a_person_decides(error: str) -> None:
     play = holdem("EUS96")
     play.act(4, "bet")
     said = play.error(error, 3)
-    assert not of_kind(RoundVoid, said)
+    assert not of_kind(said, RoundVoid)
     assert play.state.asks == ("card.decide", "round.void")
     with pytest.raises(Rejected, match=f"deal_{error} waits for card.decide or round.void"):
         play.close()
@@ -140,12 +133,12 @@ def test_at_synthetic_poker_any_error_of_the_deal_starts_it_again(decree: str, e
 
 @synthetic
 def test_at_synthetic_poker_a_card_read_face_up_starts_it_again(decree: str) -> None:
-    assert void(half_dealt(decree, "synthetic-poker").draw("Ks", exposed=True)).reason == "card_exposed"
+    assert void(half_dealt(decree, "synthetic-poker").cards("Ks", exposed=True)).reason == "card_exposed"
 
 
 def test_a_packet_too_large_is_a_wrong_count() -> None:
     play = table("BAL05", "synthetic-poker")
-    play.antes()
+    play.bets()
     play.packet(2)
     assert void(play.packet(3)).reason == "wrong_count"
 
@@ -167,7 +160,7 @@ def test_a_card_seen_in_the_cut(decree: str) -> None:
         play.say("bets.close")
     with pytest.raises(Rejected, match="the pack is shuffled again"):
         play.say("cards.deal", count=8)
-    assert whats(play.draw("Ah")) == ["card_out_of_round"]
+    assert whats(play.cards("Ah")) == ["card_out_of_round"]
     assert not play.hand.closed
     play.accept()
     play.say("bets.close")
@@ -177,10 +170,10 @@ def test_a_card_seen_in_the_cut(decree: str) -> None:
 
 def test_a_card_without_a_round() -> None:
     play = table()
-    said = play.draw("Ah Kh")
+    said = play.cards("Ah Kh")
     assert whats(said) == ["card_out_of_round"]
-    assert [event.alert for event in of_kind(AlertRaised, said)] == ["card_out_of_round"]
-    play.antes()
+    assert [event.alert for event in of_kind(said, AlertRaised)] == ["card_out_of_round"]
+    play.bets()
     assert not play.state.alerts
 
 
@@ -191,18 +184,18 @@ def test_a_card_without_a_round() -> None:
 def test_a_card_to_an_empty_place_is_no_misdeal(decree: str) -> None:
     """The place keeps its turn in the deal, and its cards are collected when all have theirs."""
     play = table(decree, seats=(1, 2, 3, 5))
-    play.antes()
+    play.bets()
     clockwise = decree == "EUS96"
-    play.draw("Ah Kh")  # the second card went to 4 (clockwise), or to 6 (against the clock)
+    play.cards("Ah Kh")  # the second card went to 4 (clockwise), or to 6 (against the clock)
     empty = 4 if clockwise else 6
     said = play.error("absent", empty)
     assert whats(said) == ["deal_absent"]
-    [moved] = of_kind(CardDealt, said)
+    [moved] = of_kind(said, CardDealt)
     assert (moved.to, moved.card, moved.was) == (f"seat:{empty}", None, "seat:3" if clockwise else "seat:1")
-    said = play.draw("Qh Jh Th 9h 8h 7h 6h 5h")
+    said = play.cards("Qh Jh Th 9h 8h 7h 6h 5h")
     order = ["seat:3", "seat:2", "seat:1"] if clockwise else ["seat:1", "seat:2", "seat:3"]
-    assert [event.to for event in of_kind(CardDealt, said)] == [*order, "seat:5", f"seat:{empty}", *order]
-    [collected] = of_kind(CardRemoved, said)
+    assert [event.to for event in of_kind(said, CardDealt)] == [*order, "seat:5", f"seat:{empty}", *order]
+    [collected] = of_kind(said, CardRemoved)
     assert (collected.to, collected.why, collected.card) == (f"seat:{empty}", "absent", None)
     assert [seat.number for seat in play.hand.live] == ([5, 3, 2, 1] if clockwise else [5, 1, 2, 3])
     own = {seat.who: [each.card for each in play.hand.of(seat.who)] for seat in play.hand.live}
@@ -213,7 +206,7 @@ def test_a_card_to_an_empty_place_is_no_misdeal(decree: str) -> None:
 def test_a_card_to_an_absent_player_is_no_misdeal() -> None:
     play = half_dealt("BAL09")
     assert whats(play.error("absent", 3)) == ["deal_absent"]
-    play.draw("Ks Qs Js")
+    play.cards("Ks Qs Js")
     play.act(3, "fold")  # he is not back in his turn
     assert play.hand.open
     with pytest.raises(Rejected, match="the first cards are dealt"):
@@ -228,7 +221,7 @@ def test_a_card_to_an_absent_player_is_no_misdeal() -> None:
 @pytest.mark.parametrize("decree", of("BAL09-055", "EUS96-203"))
 def test_hands_that_touch_are_null_both(decree: str) -> None:
     play = holdem(decree)
-    [removed] = of_kind(CardRemoved, play.error("touched", 3))
+    [removed] = of_kind(play.error("touched", 3), CardRemoved)
     assert (removed.why, removed.to, removed.card) == ("touched", "seat:3", None)
     assert play.state.asks == ("deal.error", "round.void")
     with pytest.raises(Rejected, match="waits for"):
@@ -239,7 +232,7 @@ def test_hands_that_touch_are_null_both(decree: str) -> None:
     assert [seat.number for seat in play.hand.live] == [4, 2]
     assert not play.state.asks
     play.act(4, "bet")
-    [result] = of_kind(RoundResult, play.act(2, "fold"))
+    [result] = of_kind(play.act(2, "fold"), RoundResult)
     assert result.winner == "seat:4"
 
 

@@ -10,7 +10,8 @@ from controller.events import Irregularity, RoundResult
 from controller.games.circle.opening import FIRST, lowest, opens
 from controller.games.circle.streets import pack, ranking
 from controller.games.hands.evaluator import best, value
-from tests.controller.games.circle_play import Play, of_kind, table
+from tests.controller.games.circle_play import Play, table
+from tests.controller.games.play import of_kind
 
 ROUNDS = 100
 
@@ -28,7 +29,7 @@ class Truth:
     def draw(self, who: str) -> None:
         card = self.deck.pop()
         self.hands[who].append(card)
-        self.play.draw(card)
+        self.play.cards(card)
         self.mix()
 
     def mix(self) -> None:
@@ -44,7 +45,7 @@ class Truth:
         self.deck = self.chance.sample(self.pack, len(self.pack))
         self.thrown: dict[str, list[str]] = {}
         self.mixed: set[str] = set()
-        self.play.antes()
+        self.play.bets()
         self.hands: dict[str, list[str]] = {seat.who: [] for seat in self.play.hand.seats}
         while self.play.hand.due:
             self.draw(self.play.hand.due[0].to)
@@ -76,7 +77,7 @@ class Truth:
         if self.play.state.hand is not None:
             self.play.show("discards", " ".join(self.thrown[opener]))
         said = self.play.events[begun:]
-        [result] = of_kind(RoundResult, said)
+        [result] = of_kind(said, RoundResult)
         rank = lowest(self.play.game.book.draw, 0) if self.play.game.book.draw else None
         false = rank is not None and not opens(self.first[opener], rank, self.name)
         worth = {who: value(own, self.name).key for who, own in self.hands.items()}
@@ -84,9 +85,9 @@ class Truth:
         if false and opener in ahead:
             del worth[opener]
             ahead = {who for who in worth if worth[who] == max(worth.values())}
-            assert "deal_false_opening" in {event.what for event in of_kind(Irregularity, said)}
+            assert "deal_false_opening" in {event.what for event in of_kind(said, Irregularity)}
         else:
-            assert {event.what for event in of_kind(Irregularity, said)} <= {"opening_unproven"}
+            assert {event.what for event in of_kind(said, Irregularity)} <= {"opening_unproven"}
         assert {hand.who for hand in result.hands or () if hand.outcome != "lose"} == ahead
 
 
@@ -105,7 +106,7 @@ def test_stud(decree: str, game: str) -> None:
     cards, name = pack(play.game.book, 4), ranking(play.game.book, 4)
     for _ in range(ROUNDS):
         hands = dealt(play, chance.sample(cards, len(cards)))
-        [result] = of_kind(RoundResult, play.turn())
+        [result] = of_kind(play.turn(), RoundResult)
         worth = {who: found.key for who, own in hands.items() if (found := best(own, name)) is not None}
         won = {hand.who for hand in result.hands or () if hand.outcome != "lose"}
         assert won == {who for who in worth if worth[who] == max(worth.values())}
@@ -113,12 +114,12 @@ def test_stud(decree: str, game: str) -> None:
 
 def dealt(play: Play, deck: list[str]) -> dict[str, list[str]]:
     """All cards of a round, and who has which."""
-    play.antes()
+    play.bets()
     hands: dict[str, list[str]] = {seat.who: [] for seat in play.hand.seats}
     while not play.hand.showdown:
         while play.hand.due:
             hands.setdefault(play.hand.due[0].to, []).append(deck[-1])
-            play.draw(deck.pop())
+            play.cards(deck.pop())
         play.close()
     hands.pop("dead", None)
     return hands

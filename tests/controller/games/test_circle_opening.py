@@ -13,7 +13,8 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from tests.controller.games.circle_draw_play import DEAL, HANDS, covered, discard, irregularities, opened, played, results
-from tests.controller.games.circle_play import of_kind, table
+from tests.controller.games.circle_play import table
+from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
 
@@ -23,14 +24,14 @@ def test_the_opening_goes_up_from_jacks_to_aces_over_blank_hands() -> None:
     play = table("BAL09", "circle-draw")
     asked = []
     for _ in range(6):
-        play.antes()
-        play.draw(DEAL)
+        play.bets()
+        play.cards(DEAL)
         asked.append(play.game.show(play.state)["opening"])
         assert results(play.close()) == [(None, ("blank",))]
     assert asked == ["J", "Q", "K", "A", "A", "A"]
     assert play.game.show(play.state)["last_winner"] is None
-    play.antes()
-    play.draw(DEAL)
+    play.bets()
+    play.cards(DEAL)
     play.act(3, "open")
     play.close(winner=4)
     assert play.game.show(play.state)["opening"] == "J"
@@ -49,10 +50,10 @@ def test_a_match_begins_with_jacks() -> None:
 def test_a_null_round_is_no_blank_hand_and_ends_none() -> None:
     play = covered()
     play.close()
-    play.antes()
+    play.bets()
     play.say("round.void", reason="inspector")
     assert play.game.show(play.state)["opening"] == "Q"
-    assert of_kind(RoundOpened, play.antes())[0].relaunch
+    assert of_kind(play.bets(), RoundOpened)[0].relaunch
 
 
 def test_nobody_bets_in_a_pot_that_is_not_open() -> None:
@@ -62,7 +63,7 @@ def test_nobody_bets_in_a_pot_that_is_not_open() -> None:
             play.act(4, action)
     play.act(4, "check")
     said = play.act(3, "open")
-    assert [event.decision for event in of_kind(HandDecided, said)] == ["open"]
+    assert [event.decision for event in of_kind(said, HandDecided)] == ["open"]
     with pytest.raises(Rejected, match="no pot is to be opened"):
         play.act(1, "open")
     play.act(1, "raise")
@@ -82,11 +83,11 @@ def test_who_kept_what_opens_has_proved_it() -> None:
 def test_who_discarded_it_shows_his_discards() -> None:
     play = played(cards="Ad Ah As")
     said = play.show(3, "Kc 8s Ad Ah As")
-    [asked] = of_kind(Irregularity, said)
+    [asked] = of_kind(said, Irregularity)
     assert (asked.what, asked.asks) == ("opening_unproven", ("cards.show", "cards.turn", "round.confirm", "deal.error"))
     assert results(said) == []
     said = play.turn("discards")
-    assert [(event.to, event.card) for event in of_kind(CardTurned, said)] == [("discards", card) for card in ("Jc", "Jd", "Qc")]
+    assert [(event.to, event.card) for event in of_kind(said, CardTurned)] == [("discards", card) for card in ("Jc", "Jd", "Qc")]
     assert results(said) == [("seat:3", ())]
 
 
@@ -97,7 +98,7 @@ def test_who_cannot_prove_it_does_not_win() -> None:
     assert irregularities(said) == ["opening_unproven"]
     said = play.show("discards", "7c 7d 8h")
     assert irregularities(said) == ["deal_false_opening"]
-    assert [(event.why, event.to, event.card) for event in of_kind(CardRemoved, said)] == [("false_opening", "seat:4", None)]
+    assert [(event.why, event.to, event.card) for event in of_kind(said, CardRemoved)] == [("false_opening", "seat:4", None)]
     assert results(said) == [("seat:3", ())]
 
 
@@ -154,7 +155,7 @@ def test_a_person_stands_for_the_opening_or_tells_that_it_was_false() -> None:
 
 def test_where_nobody_read_which_cards_were_kept_it_is_enough_that_they_may_have_opened() -> None:
     play = table("BAL09", "circle-draw")
-    play.antes()
+    play.bets()
     for _ in range(4):
         play.packet(5)
     play.act(3, "open")

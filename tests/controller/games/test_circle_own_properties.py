@@ -7,7 +7,7 @@ import pytest
 from controller.events import Irregularity, RoundOpened, RoundResult, RoundVoid
 from controller.games.circle.opening import FIRST, PILE
 from controller.games.circle.streets import pack
-from tests.controller.games.circle_play import of_kind
+from tests.controller.games.play import of_kind
 from tests.controller.games.test_circle_properties import Evening, check_rounds, check_words
 
 ROUNDS = 1000
@@ -85,8 +85,8 @@ def test_whatever_happens_a_round_has_its_outcome(decree: str, game: str) -> Non
             check_words(evening.play)
     check_rounds(evening.play)
     assert {RoundResult, RoundVoid} <= {type(event) for event in evening.play.events}
-    assert len(of_kind(RoundOpened, evening.play.events)) == ROUNDS
-    said = {event.what for event in of_kind(Irregularity, evening.play.events)}
+    assert len(of_kind(evening.play.events, RoundOpened)) == ROUNDS
+    said = {event.what for event in of_kind(evening.play.events, Irregularity)}
     assert OWN[decree, game] <= said
 
 
@@ -99,7 +99,7 @@ def test_a_full_table_comes_to_the_end_of_the_pack(game: str, seats: int, what: 
         evening.round()
     check_words(evening.play)
     check_rounds(evening.play)
-    assert what in {event.what for event in of_kind(Irregularity, evening.play.events)}
+    assert what in {event.what for event in of_kind(evening.play.events, Irregularity)}
 
 
 OWN = {

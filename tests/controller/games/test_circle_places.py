@@ -19,13 +19,8 @@ from controller.events import (
 from controller.games.game import Rejected
 from devices.readings import ShufflerState, ShufflerVerdict
 from tests.controller.decrees import of
-from tests.controller.games.circle_play import (
-    HOLES,
-    Play,
-    holdem,
-    of_kind,
-    table,
-)
+from tests.controller.games.circle_play import HOLES, Play, holdem, table
+from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
 # Places and the hand
@@ -69,29 +64,29 @@ def test_the_hand_moves_before_each_new_deal(decree: str) -> None:
     play = table(decree)
     seen = [play.state.button]
     for _ in range(4):
-        play.antes()
+        play.bets()
         seen.append(play.state.button)
         assert play.game.show(play.state)["button"] == play.state.button
-        play.draw(HOLES)
+        play.cards(HOLES)
         play.close(winner=2)
     assert seen == ([4, 4, 3, 2, 1] if decree == "EUS96" else [4, 4, 1, 2, 3])
-    assert [event.seat for event in of_kind(ButtonMoved, play.events)] == seen[1:]
+    assert [event.seat for event in of_kind(play.events, ButtonMoved)] == seen[1:]
 
 
 def test_the_hand_passes_empty_places_and_follows_a_person() -> None:
     play = table(seats=(1, 3, 5, 8))
-    play.antes()
-    play.draw(HOLES)
+    play.bets()
+    play.cards(HOLES)
     play.close(winner=3)
     play.say("boxes.set", boxes=[1, 2, 3, 4])
-    play.antes()
+    play.bets()
     assert play.state.button == 4  # who had the hand is gone: the next after him, downwards
-    play.draw("- - - - - - - -")
+    play.cards("- - - - - - - -")
     play.close(winner=3)
     play.say("button.set", seat=1)
-    [moved] = of_kind(ButtonMoved, play.say("button.set"))
+    [moved] = of_kind(play.say("button.set"), ButtonMoved)
     assert moved.seat == 4
-    play.antes()
+    play.bets()
     assert play.state.button == 4
     with pytest.raises(Rejected, match="round 3 is in hand"):
         play.say("button.set", seat=2)
@@ -118,9 +113,9 @@ def test_the_first_deal_needs_a_hand_that_was_given() -> None:
 )
 def test_the_order_of_the_deal_where_the_decree_leaves_it_open(settings: dict[str, str], order: list[int]) -> None:
     play = holdem("BAL09", **settings)
-    dealt = [event.to for event in of_kind(CardDealt, play.events)]
+    dealt = [event.to for event in of_kind(play.events, CardDealt)]
     assert dealt == [f"seat:{number}" for number in order] * 2
-    [betting] = of_kind(BettingOpened, play.events)
+    [betting] = of_kind(play.events, BettingOpened)
     assert betting.first == f"seat:{order[0]}"
 
 
@@ -128,7 +123,7 @@ def test_the_order_of_the_deal_where_the_decree_leaves_it_open(settings: dict[st
 @pytest.mark.parametrize("decree", ["ARA02", "BAL05"])
 def test_synthetic_poker_is_dealt_against_the_clock(decree: str) -> None:
     play = table(decree, "synthetic-poker", direction="clockwise")  # the decree says it: the setting is not asked
-    play.antes()
+    play.bets()
     assert [seat.number for seat in play.hand.seats] == [4, 1, 2, 3]
 
 
@@ -142,23 +137,23 @@ def test_who_rests_keeps_the_place_for_two_rounds() -> None:
         play.act(7, "out")
     said = []
     for _ in range(4):
-        said.append([event.what for event in of_kind(Irregularity, play.antes())])
+        said.append([event.what for event in of_kind(play.bets(), Irregularity)])
         assert "seat:2" not in [seat.who for seat in play.hand.seats]
-        play.draw("- - - - - - - -")
+        play.cards("- - - - - - - -")
         play.close(winner=1)
     assert said == [[], [], ["rest_too_long"], []]
     assert play.game.show(play.state)["resting"] == {"seat:2": 4}
     play.act(2, "in")
     with pytest.raises(Rejected, match="does not rest"):
         play.act(2, "in")
-    play.antes()
+    play.bets()
     assert play.hand.seat("seat:2") is not None
 
 
 def test_a_resting_player_counts_among_the_four() -> None:
     play = table()
     play.act(2, "out")
-    play.antes()
+    play.bets()
     assert len(play.hand.seats) == 3
     other = table()
     for seat in (1, 2, 3):
@@ -178,20 +173,20 @@ def test_the_pack_is_looked_at(decree: str, rounds: int) -> None:
     play = table(decree, deck_check_rounds=3)
     said = []
     for _ in range(5):
-        said.append("deck_unchecked" in [event.what for event in of_kind(Irregularity, play.antes())])
-        play.draw("- - - - - - - -")
+        said.append("deck_unchecked" in [event.what for event in of_kind(play.bets(), Irregularity)])
+        play.cards("- - - - - - - -")
         play.close(winner=1)
     assert said == [number >= rounds for number in range(5)]
-    [checked] = of_kind(DeckChecked, play.say("deck.check", role="croupier", cards=52))
+    [checked] = of_kind(play.say("deck.check", role="croupier", cards=52), DeckChecked)
     assert (checked.right, checked.count, checked.by) == (True, 52, "M. Lasa")
-    assert "deck_unchecked" not in [event.what for event in of_kind(Irregularity, play.antes())]
+    assert "deck_unchecked" not in [event.what for event in of_kind(play.bets(), Irregularity)]
 
 
 @rule("BAL09-007")
 def test_a_pack_that_is_not_right_is_not_played_with() -> None:
     play = table("BAL09")
     play.take(ShufflerVerdict(at=1.0, device="shuffler", count=51, count_right=False, missing=("7h",)))
-    [checked] = of_kind(DeckChecked, play.events)[-1:]
+    [checked] = of_kind(play.events, DeckChecked)[-1:]
     assert (checked.right, checked.missing, checked.device) == (False, ("7h",), "shuffler")
     assert "deck_defective" in play.state.alerts
     with pytest.raises(Rejected, match="the pack is not right: BAL09-007"):
@@ -208,7 +203,7 @@ def test_a_shuffler_that_only_judges_the_count() -> None:
     play = table()
     play.take(ShufflerVerdict(at=1.0, count_right=True))
     play.take(ShufflerVerdict(at=2.0, count=52, set_right=False))
-    assert [event.right for event in of_kind(DeckChecked, play.events)][1:] == [True, False]
+    assert [event.right for event in of_kind(play.events, DeckChecked)][1:] == [True, False]
 
 
 def test_while_a_round_is_played_no_missing_card_is_named() -> None:
@@ -217,7 +212,7 @@ def test_while_a_round_is_played_no_missing_card_is_named() -> None:
     verdict = ShufflerVerdict(at=1.0, count=44, count_right=False, missing=("Ah",))
     assert play.game.confidential(play.state, verdict)
     play.take(verdict)
-    assert of_kind(DeckChecked, play.events)[-1].missing == ()
+    assert of_kind(play.events, DeckChecked)[-1].missing == ()
 
 
 def test_a_shuffler_in_trouble_raises_an_alert() -> None:
@@ -234,13 +229,13 @@ def test_a_shuffler_in_trouble_raises_an_alert() -> None:
 def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
     play = holdem()
     play.say("session.close")
-    assert of_kind(SessionClosed, play.events)
+    assert of_kind(play.events, SessionClosed)
     with pytest.raises(Rejected, match="no session is open"):
         play.say("bets.open")
     [entry] = play.state.unresolved()
     with pytest.raises(Rejected, match="say the winner: seat:4, seat:3, seat:2, seat:1 or tie"):
         play.say("round.confirm", winner="seat:7")
-    [result] = of_kind(RoundResult, play.say("round.confirm", winner="seat:2"))
+    [result] = of_kind(play.say("round.confirm", winner="seat:2"), RoundResult)
     assert (result.winner, result.confirmed_by, entry.round) == ("seat:2", "M. Lasa (table_head)", 1)
 
 
@@ -248,11 +243,11 @@ def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
 def test_another_minimum_is_announced_and_holds_from_the_next_round() -> None:
     play = holdem("BAL09")
     assert play.game.show(play.state)["minimum"] == 500
-    [announced] = of_kind(LastRounds, play.say("limit.announce", minimum=1000))
+    [announced] = of_kind(play.say("limit.announce", minimum=1000), LastRounds)
     assert (announced.purpose, announced.left) == ("limit", 1)
     assert play.state.minimum == 500
     play.close(winner=1)
-    [changed] = of_kind(LimitChanged, play.antes())
+    [changed] = of_kind(play.bets(), LimitChanged)
     assert (changed.minimum, changed.was, changed.currency) == (1000, 500, "EUR")
     assert play.game.show(play.state)["minimum"] == 1000
 
@@ -261,7 +256,7 @@ def test_another_minimum_is_announced_and_holds_from_the_next_round() -> None:
 def test_the_minimum_the_maximum_and_the_ante_stand_to_each_other() -> None:
     for maximum, ante, wrong in ((2500, 250, 0), (1250, 250, 0), (2501, 250, 1), (1249, 250, 1), (2000, 251, 1)):
         play = table("BAL09", maximum=maximum, ante=ante)
-        found = [event for event in of_kind(Irregularity, play.events) if event.what == "limits"]
+        found = [event for event in of_kind(play.events, Irregularity) if event.what == "limits"]
         assert len(found) == wrong, (maximum, ante)
 
 
@@ -279,10 +274,10 @@ def test_the_last_hands_are_announced(decree: str, left: int) -> None:
     play.say("last_rounds.announce")
     with pytest.raises(Rejected, match="announced already"):
         play.say("last_rounds.announce")
-    play.antes()
-    play.draw(HOLES)
+    play.bets()
+    play.cards(HOLES)
     play.close(winner=1)
-    assert [event.left for event in of_kind(LastRounds, play.events)] == [left, left - 1]
+    assert [event.left for event in of_kind(play.events, LastRounds)] == [left, left - 1]
 
 
 def test_the_last_hands_where_the_decree_has_none() -> None:
@@ -300,5 +295,5 @@ def test_each_has_his_own_word() -> None:
     with pytest.raises(Rejected, match="a round is not null for ball_out"):
         play.say("round.void", reason="ball_out")
     play.say("round.void", role="inspector", reason="inspector")
-    [opened] = of_kind(RoundOpened, play.antes())
+    [opened] = of_kind(play.bets(), RoundOpened)
     assert opened.relaunch

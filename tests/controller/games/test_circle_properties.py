@@ -24,8 +24,9 @@ from controller.games.circle.streets import pack
 from controller.games.game import Rejected
 from controller.notation import read_event, write
 from devices.readings import CardDrawn, LinkGap, LinkLost, LinkUp, ShufflerVerdict
-from tests.controller.games.circle_play import PAIRS, Play, of_kind, table
+from tests.controller.games.circle_play import PAIRS, Play, table
 from tests.controller.games.corrections import Standing, there_and_back
+from tests.controller.games.play import of_kind
 
 ROUNDS = 1000
 ERRORS = (
@@ -219,7 +220,7 @@ def test_whatever_happens_a_round_has_its_outcome(decree: str, game: str) -> Non
     assert evening.corrected > ROUNDS / 50
     kinds = {type(event) for event in evening.play.events}
     assert {RoundResult, RoundVoid} <= kinds
-    assert len(of_kind(RoundOpened, evening.play.events)) == ROUNDS
+    assert len(of_kind(evening.play.events, RoundOpened)) == ROUNDS
 
 
 def check_words(play: Play) -> None:

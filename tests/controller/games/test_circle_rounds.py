@@ -17,15 +17,8 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from tests.controller.decrees import of
-from tests.controller.games.circle_play import (
-    PAIRS,
-    SYNTHETIC,
-    deal_out,
-    holdem,
-    of_kind,
-    shuffled,
-    table,
-)
+from tests.controller.games.circle_play import PAIRS, SYNTHETIC, deal_out, holdem, shuffled, table
+from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize(("decree", "game"), PAIRS)
@@ -45,19 +38,19 @@ every = pytest.mark.parametrize(("decree", "game"), PAIRS)
 )
 def test_burn_three_burn_one_burn_one(decree: str, game: str, own: int) -> None:
     play = table(decree, game)
-    play.antes()
+    play.bets()
     order = [seat.who for seat in play.hand.seats]
     one = ["|", "burn", "board"]
     assert deal_out(play) == [*order * own, "|", "burn", "board", "board", "board", *one, *one, "|"]
-    assert [event.count for event in of_kind(CardsBurned, play.events)] == [1, 1, 1]
-    dealt = of_kind(CardDealt, play.events)
+    assert [event.count for event in of_kind(play.events, CardsBurned)] == [1, 1, 1]
+    dealt = of_kind(play.events, CardDealt)
     assert all((event.card is None) == event.to.startswith("seat:") for event in dealt)
 
 
 @rule("EUS96-205", "EUS96-206")
 def test_double_holdem_has_two_rows() -> None:
     play = table("EUS96", "holdem-double")
-    play.antes()
+    play.bets()
     order = [seat.who for seat in play.hand.seats]
     one = ["|", "burn", "board", "board:2"]
     assert deal_out(play) == [*order * 2, "|", "burn", *["board"] * 3, *["board:2"] * 3, *one, *one, "|"]
@@ -65,7 +58,7 @@ def test_double_holdem_has_two_rows() -> None:
 
 def test_omaha_with_five_cards_may_show_the_first_common_card_with_the_deal() -> None:
     play = table("EUS96", "omaha-five", first_common="with_deal")
-    play.antes()
+    play.bets()
     went = deal_out(play)
     assert went[20:25] == ["board", "|", "burn", "board", "board"]
     assert went.count("board") == 5
@@ -79,20 +72,20 @@ SYNTHETIC_DEAL = [
 @pytest.mark.parametrize("decree", of(*SYNTHETIC_DEAL))
 def test_synthetic_poker_turns_one_common_card_per_interval(decree: str) -> None:
     play = table(decree, "synthetic-poker")
-    play.antes()
+    play.bets()
     order = [seat.who for seat in play.hand.seats]
     assert deal_out(play) == [*order * 2, *["board"] * 5, "|", *["turn", "|"] * 4]
-    first, *covered = [event.card for event in of_kind(CardDealt, play.events) if event.to == "board"]
+    first, *covered = [event.card for event in of_kind(play.events, CardDealt) if event.to == "board"]
     assert first is not None
     assert covered == [None] * 4
-    assert len(of_kind(CardTurned, play.events)) == 4
-    assert [event.interval for event in of_kind(BettingOpened, play.events)] == [1, 2, 3, 4, 5]
+    assert len(of_kind(play.events, CardTurned)) == 4
+    assert [event.interval for event in of_kind(play.events, BettingOpened)] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("decree", ["BAL09", "EUS96"])
 def test_synthetic_poker_may_draw_each_common_card_in_its_time(decree: str) -> None:
     play = table(decree, "synthetic-poker", common="drawn")
-    play.antes()
+    play.bets()
     order = [seat.who for seat in play.hand.seats]
     assert deal_out(play) == [*order * 2, "board", "|", *["board", "|"] * 4]
 
@@ -100,26 +93,26 @@ def test_synthetic_poker_may_draw_each_common_card_in_its_time(decree: str) -> N
 @pytest.mark.parametrize("decree", ["ARA02", "BAL05"])
 def test_where_the_decree_lays_them_down_the_setting_is_not_asked(decree: str) -> None:
     play = table(decree, "synthetic-poker", common="drawn")
-    play.antes()
+    play.bets()
     assert deal_out(play).count("turn") == 4
 
 
 @pytest.mark.parametrize("decree", SYNTHETIC)
 def test_at_synthetic_poker_who_made_the_last_bet_speaks_first(decree: str) -> None:
     play = table(decree, "synthetic-poker")
-    play.antes()
-    play.draw(" ".join(shuffled(play, 1)[:13]))
+    play.bets()
+    play.cards(" ".join(shuffled(play, 1)[:13]))
     play.act(2, "bet")
     play.act(3, "raise")
     play.close()
     play.turn("board")
     play.close()
     play.turn("board")
-    assert [event.first for event in of_kind(BettingOpened, play.events)] == ["seat:4", "seat:3", "seat:3"]
+    assert [event.first for event in of_kind(play.events, BettingOpened)] == ["seat:4", "seat:3", "seat:3"]
     play.act(3, "fold")
     play.close()
     play.turn("board")
-    assert of_kind(BettingOpened, play.events)[-1].first == "seat:4"
+    assert of_kind(play.events, BettingOpened)[-1].first == "seat:4"
 
 
 # Bets
@@ -144,11 +137,11 @@ def test_words_of_an_interval() -> None:
     play.act(4, "all_in")
     with pytest.raises(Rejected, match="nothing left to bet"):
         play.act(4, "call")
-    decided = [(event.who, event.decision, event.by) for event in of_kind(HandDecided, play.events)]
+    decided = [(event.who, event.decision, event.by) for event in of_kind(play.events, HandDecided)]
     words = ["check", "bet", "raise", "fold", "all_in"]
     assert [word for _, word, _ in decided] == words
     assert {by for _, _, by in decided} == {"M. Lasa"}
-    assert of_kind(HandDecided, play.events)[0].announcement == {"eu": "paso"}
+    assert of_kind(play.events, HandDecided)[0].announcement == {"eu": "paso"}
 
 
 @pytest.mark.parametrize("decree", of("BAL09-083"))
@@ -157,7 +150,7 @@ def test_who_is_left_alone_wins_and_shows_nothing(decree: str) -> None:
     play.act(4, "bet")
     play.act(1, "fold")
     play.act(2, "fold")
-    [result] = of_kind(RoundResult, play.act(3, "fold"))
+    [result] = of_kind(play.act(3, "fold"), RoundResult)
     assert (result.winner, result.hands, result.marks, result.frames) == ("seat:4", (), ("no_showdown",), ())
     assert play.state.hand is None
 
@@ -166,12 +159,12 @@ def test_who_is_left_alone_wins_and_shows_nothing(decree: str) -> None:
 @every
 def test_the_croupier_says_to_whom_all_others_gave_up(decree: str, game: str) -> None:
     play = table(decree, game)
-    play.antes()
+    play.bets()
     while not play.hand.open:
-        play.draw("-") if not play.hand.due[0].up else play.draw("Ah")
+        play.cards("-") if not play.hand.due[0].up else play.cards("Ah")
     with pytest.raises(Rejected, match="'seat:9' does not play for the pot"):
         play.close(winner=9)
-    [result] = of_kind(RoundResult, play.close(winner=2))
+    [result] = of_kind(play.close(winner=2), RoundResult)
     assert (result.winner, result.marks) == ("seat:2", ("no_showdown",))
 
 
@@ -180,8 +173,8 @@ def test_where_all_are_all_in_there_are_no_more_intervals() -> None:
     for seat in (1, 2, 3):
         play.act(seat, "all_in")
     play.close()
-    play.draw("2c 3c 4c 5d 2d 6d 2h 7d")
-    assert [event.interval for event in of_kind(BettingOpened, play.events)] == [1]
+    play.cards("2c 3c 4c 5d 2d 6d 2h 7d")
+    assert [event.interval for event in of_kind(play.events, BettingOpened)] == [1]
     assert play.hand.showdown
 
 
@@ -191,7 +184,7 @@ def test_a_hand_that_had_not_been_given_up_is_put_together_again() -> None:
     assert [seat.number for seat in play.hand.live] == [4, 2, 1]
     play.act(3, "in")
     assert [seat.number for seat in play.hand.live] == [4, 3, 2, 1]
-    assert [event.decision for event in of_kind(HandDecided, play.events)] == ["fold", "in"]
+    assert [event.decision for event in of_kind(play.events, HandDecided)] == ["fold", "in"]
     with pytest.raises(Rejected, match="does not rest"):
         play.act(3, "in")
 
@@ -200,7 +193,7 @@ def test_raises_have_a_limit_where_the_decree_has_one() -> None:
     play = holdem()
     for _ in range(9):
         play.act(2, "raise")
-    assert not of_kind(Irregularity, play.events)
+    assert not of_kind(play.events, Irregularity)
 
 
 # The sources of cards
@@ -208,10 +201,10 @@ def test_raises_have_a_limit_where_the_decree_has_one() -> None:
 
 def test_cards_from_a_shuffler_come_in_packets() -> None:
     play = table()
-    play.antes()
+    play.bets()
     for _ in range(4):
         play.packet(2)
-    dealt = [(event.to, event.index, event.card) for event in of_kind(CardDealt, play.events)]
+    dealt = [(event.to, event.index, event.card) for event in of_kind(play.events, CardDealt)]
     assert dealt == [(f"seat:{seat}", index, None) for seat in (4, 3, 2, 1) for index in (1, 2)]
     assert play.hand.open
     play.close()
@@ -219,7 +212,7 @@ def test_cards_from_a_shuffler_come_in_packets() -> None:
     play.packet(3)
     assert play.state.asks == ("cards.show",)
     play.show("board", "2c 3c 4c")
-    assert [event.card for event in of_kind(CardTurned, play.events)] == ["2c", "3c", "4c"]
+    assert [event.card for event in of_kind(play.events, CardTurned)] == ["2c", "3c", "4c"]
     assert not play.state.asks
 
 
@@ -227,7 +220,7 @@ def test_cards_dealt_by_hand() -> None:
     play = table()
     play.say("bets.open")
     said = play.say("cards.deal", role="croupier", count=8)
-    assert [event.unobserved for event in of_kind(BetsClosed, said)] == [True]
+    assert [event.unobserved for event in of_kind(said, BetsClosed)] == [True]
     with pytest.raises(Rejected, match="bets are open"):
         play.say("cards.deal", count=1)
     play.close()
@@ -239,18 +232,18 @@ def test_cards_dealt_by_hand() -> None:
     with pytest.raises(Rejected, match="3 of these cards lie face up, not 2"):
         play.say("cards.deal", count=3, cards=["2c", "3c"])
     said = play.say("cards.deal", who="board", cards=["2c", "3c", "4c"])
-    assert [event.card for event in of_kind(CardDealt, said)] == ["2c", "3c", "4c"]
+    assert [event.card for event in of_kind(said, CardDealt)] == ["2c", "3c", "4c"]
     assert play.hand.open
 
 
 def test_one_hand_may_be_dealt_before_another() -> None:
     play = table()
-    play.antes()
+    play.bets()
     play.say("cards.deal", who="seat:1", count=2)
     with pytest.raises(Rejected, match="0 cards are due to seat:1, not 1"):
         play.say("cards.deal", who="seat:1")
-    play.draw("Ah Kh")
-    dealt = [event.to for event in of_kind(CardDealt, play.events)]
+    play.cards("Ah Kh")
+    dealt = [event.to for event in of_kind(play.events, CardDealt)]
     assert dealt == ["seat:1", "seat:1", "seat:4", "seat:3"]
 
 
@@ -259,16 +252,16 @@ def test_a_card_that_was_not_burned() -> None:
     play = holdem()
     play.close()
     said = play.show("board", "2c 3c 4c")
-    [irregular] = of_kind(Irregularity, said)
+    [irregular] = of_kind(said, Irregularity)
     assert (irregular.what, irregular.law) == ("burn_missing", "EUS96-205")
-    assert [event.card for event in of_kind(CardDealt, said)] == ["2c", "3c", "4c"]
+    assert [event.card for event in of_kind(said, CardDealt)] == ["2c", "3c", "4c"]
 
 
 def test_a_common_card_that_was_not_read() -> None:
     play = holdem()
     play.close()
-    said = play.draw("2c 3c - 5c")
-    assert [event.what for event in of_kind(Irregularity, said)] == ["card_unread"]
+    said = play.cards("2c 3c - 5c")
+    assert [event.what for event in of_kind(said, Irregularity)] == ["card_unread"]
     assert play.state.asks == ("cards.show",)
     with pytest.raises(Rejected, match="1 cards of board are not known, not 3"):
         play.show("board", "2c 3c 4c")
@@ -278,7 +271,7 @@ def test_a_common_card_that_was_not_read() -> None:
 
 def test_where_the_next_card_is_expected() -> None:
     play = holdem()
-    expected = [event.to for event in of_kind(CardExpected, play.events)]
+    expected = [event.to for event in of_kind(play.events, CardExpected)]
     assert expected == [f"seat:{seat}" for seat in (4, 3, 2, 1, 4, 3, 2, 1)] + [None]
     play.close()
     assert play.state.expected == "burn"

@@ -16,15 +16,8 @@ from controller.games.game import Rejected
 from controller.games.hands.evaluator import best_of
 from controller.games.hands.of import CONTESTS
 from tests.controller.decrees import of
-from tests.controller.games.circle_play import (
-    HOLES,
-    PAIRS,
-    Play,
-    deal_out,
-    holdem,
-    of_kind,
-    table,
-)
+from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
+from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
@@ -69,7 +62,7 @@ def test_without_a_bet_who_has_the_hand_shows_first() -> None:
 
 def test_hands_that_a_reader_knows_are_turned() -> None:
     play = shown()
-    [result] = of_kind(RoundResult, play.turn())
+    [result] = of_kind(play.turn(), RoundResult)
     assert isinstance(result.hands, tuple)
     assert [hand.who for hand in result.hands] == ["seat:4", "seat:3", "seat:2", "seat:1", "board"]
     assert [hand.outcome for hand in result.hands] == ["win", "lose", "lose", "lose", None]
@@ -98,8 +91,8 @@ def test_what_is_not_shown_is_never_told() -> None:
     play.turn(4)
     play.act(1, "muck")
     play.act(2, "muck")
-    [result] = of_kind(RoundResult, play.act(3, "muck"))
-    assert [event.decision for event in of_kind(HandDecided, play.events)][-3:] == ["muck"] * 3
+    [result] = of_kind(play.act(3, "muck"), RoundResult)
+    assert [event.decision for event in of_kind(play.events, HandDecided)][-3:] == ["muck"] * 3
     assert result.winner == "seat:4"
     public = str(play.events) + str(play.game.history(play.state)) + str(play.game.show(play.state))
     for card in ("Kh", "Ks", "Qh", "Qs", "Jh", "Js", "2c", "2d", "2h", "As"):
@@ -119,12 +112,12 @@ def test_who_has_shown_does_not_muck() -> None:
 
 def test_equal_hands_share_the_pot() -> None:
     play = table("EUS96")
-    play.antes()
-    play.draw("Ah Kh 2s 5s Ks As 8s Js")
+    play.bets()
+    play.cards("Ah Kh 2s 5s Ks As 8s Js")
     for cards in STREETS:
         play.street(cards)
     play.close()
-    [result] = of_kind(RoundResult, play.turn())
+    [result] = of_kind(play.turn(), RoundResult)
     assert (result.winner, result.marks) == (None, ("split",))
     assert [(hand.who, hand.outcome) for hand in result.hands or ()][:2] == [("seat:4", "tie"), ("seat:3", "tie")]
     assert play.game.show(play.state)["last_winner"] == "tie"
@@ -136,7 +129,7 @@ def test_a_player_with_nothing_left_is_marked() -> None:
     for cards in STREETS:
         play.street(cards)
     play.close()
-    [result] = of_kind(RoundResult, play.turn())
+    [result] = of_kind(play.turn(), RoundResult)
     assert result.marks == ("all_in",)  # the side pots are the croupier's
 
 
@@ -144,12 +137,12 @@ def test_a_player_with_nothing_left_is_marked() -> None:
 def test_omaha_is_two_own_cards_and_three_common_ones(decree: str) -> None:
     """Four hearts on the table and one in the hand are no flush; four aces in the hand are a pair."""
     play = table(decree, "omaha")
-    play.antes()
-    play.draw("Ah 9s 8s 7s  Ac 9c 8c 7c  Ad 2s 3s 4s  As 2d 3d 4d")
+    play.bets()
+    play.cards("Ah 9s 8s 7s  Ac 9c 8c 7c  Ad 2s 3s 4s  As 2d 3d 4d")
     for cards in ("5d Kh Qh 2h", "5h 5c", "6c 3h"):
         play.street(cards)
     play.close()
-    [result] = of_kind(RoundResult, play.turn())
+    [result] = of_kind(play.turn(), RoundResult)
     first = told(result)["seat:4"]
     assert first.cards == ("Ah", "Ac", "Ad", "As")
     assert first.kind == "pair"
@@ -160,12 +153,12 @@ def test_omaha_is_two_own_cards_and_three_common_ones(decree: str) -> None:
 def test_the_low_half_needs_three_low_common_cards() -> None:
     def result(board: tuple[str, str, str]) -> RoundResult:
         play = table("EUS96", "omaha-hi-lo")
-        play.antes()
-        play.draw("Ah Kh Qh Jh  2s Ks Qs Js  7h Kd Qd Jd  7s Kc Qc Jc")
+        play.bets()
+        play.cards("Ah Kh Qh Jh  2s Ks Qs Js  7h Kd Qd Jd  7s Kc Qc Jc")
         for cards in board:
             play.street(cards)
         play.close()
-        [found] = of_kind(RoundResult, play.turn())
+        [found] = of_kind(play.turn(), RoundResult)
         return found
 
     low = result(("3h 4c 5d 8c", "4h 9s", "3s Ts"))
@@ -183,12 +176,12 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
 @rule("EUS96-206")
 def test_each_row_of_double_holdem_has_half_the_pot() -> None:
     play = table("EUS96", "holdem-double")
-    play.antes()
-    play.draw(HOLES)
+    play.bets()
+    play.cards(HOLES)
     for cards in ("2c 3c 4c 9d Kc Kd 8s", "2d Td 6c", "2h 7d 5c"):
         play.street(cards)
     play.close()
-    [result] = of_kind(RoundResult, play.turn())
+    [result] = of_kind(play.turn(), RoundResult)
     assert (result.winner, result.marks) == (None, ("split",))
     wins = [(hand.who, hand.settled[0].bet) for hand in result.hands or () if hand.outcome == "win"]
     assert wins == [("seat:4", "board"), ("seat:3", "board:2")]
@@ -201,13 +194,13 @@ def test_each_row_of_double_holdem_has_half_the_pot() -> None:
 def test_synthetic_poker_uses_both_own_cards(decree: str) -> None:
     """Four of a kind on the table: with two own cards it is a pair, or three of a kind."""
     play = table(decree, "synthetic-poker")
-    play.antes()
-    play.draw("Ah Kh Qh Jh As Ks Qs Js 9c 9d 9h 9s Tc")
+    play.bets()
+    play.cards("Ah Kh Qh Jh As Ks Qs Js 9c 9d 9h 9s Tc")
     for _ in range(4):
         play.close()
         play.turn("board")
     play.close()
-    [result] = of_kind(RoundResult, play.turn())
+    [result] = of_kind(play.turn(), RoundResult)
     assert {hand.who: hand.kind for hand in result.hands or () if hand.kind} == {
         f"seat:{seat}": "full_house" for seat in (1, 2, 3, 4)
     }
@@ -224,7 +217,7 @@ def test_cards_speak_whatever_is_announced(decree: str) -> None:
     play.turn(2)
     with pytest.raises(Rejected, match=f"the cards of seat:2 are beaten by others that lie open: {decree}-054"):
         play.say("round.confirm", winner="seat:2")
-    [result] = of_kind(RoundResult, play.say("round.confirm", winner="seat:4"))
+    [result] = of_kind(play.say("round.confirm", winner="seat:4"), RoundResult)
     assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
     assert [hand.who for hand in result.hands or ()] == ["seat:4", "seat:2", "board"]  # what lies open, and no more
 
@@ -242,7 +235,7 @@ def test_nobody_is_confirmed_before_the_showdown() -> None:
 def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
     play = holdem()
     play.say("betting.close", winner="seat:4")
-    [corrected] = of_kind(ResultCorrected, play.say("result.correct", round=1, winner="seat:3"))
+    [corrected] = of_kind(play.say("result.correct", round=1, winner="seat:3"), ResultCorrected)
     assert (corrected.winner, corrected.was, corrected.marks) == ("seat:3", "seat:4", ("no_showdown",))
     assert play.game.history(play.state) == [
         {"round": 1, "kind": "result", "winner": "seat:3", "hands": (), "marks": ["no_showdown"], "corrected": True}
@@ -277,9 +270,9 @@ HIGH = {"texas-holdem": StandardHighHand, "holdem-double": StandardHighHand}
 def test_the_table_finds_the_winners_that_a_published_evaluator_finds(game: str) -> None:
     for seed in range(40):
         play = table("EUS96", game)
-        play.antes()
+        play.bets()
         deal_out(play, seed)
-        [result] = of_kind(RoundResult, play.turn())
+        [result] = of_kind(play.turn(), RoundResult)
         rows = {hand.who: hand.cards for hand in result.hands or () if hand.who.startswith("board")}
         for row, board in rows.items():
             bet = {"omaha-hi-lo": "high", "holdem-double": row}.get(game, "pot")

@@ -6,7 +6,8 @@ import pytest
 
 from controller.events import BetsClosed, CardDealt
 from devices.readings import LinkLost, LinkStale, LinkUnintelligible, LinkUp, ShoeReset
-from tests.controller.games.circle_play import HOLES, Play, holdem, of_kind, table, whats
+from tests.controller.games.circle_play import HOLES, Play, holdem, table, whats
+from tests.controller.games.play import of_kind
 
 
 def lost(play: Play) -> list[str]:
@@ -61,8 +62,8 @@ def test_a_silence_lasts_until_the_device_is_understood(kind: LinkStale | LinkUn
 @pytest.mark.parametrize("heard", [ShoeReset(at=1.0, device="shoe"), LinkLost(at=1.0, device="shoe", reason="unplugged")])
 def test_a_reader_that_starts_afresh_while_it_deals_may_have_missed_a_card(heard: ShoeReset | LinkLost) -> None:
     play = table()
-    play.antes()
-    play.draw("Ah Kh")
+    play.bets()
+    play.cards("Ah Kh")
     assert whats(play.take(heard)) == ["silence"]
 
 
@@ -71,10 +72,10 @@ def test_the_first_card_after_a_silence_before_the_deal_need_not_be_the_first() 
     play.say("bets.open")
     lost(play)
     up(play)
-    said = play.draw("Ah")
-    assert of_kind(BetsClosed, said)[0].unobserved
+    said = play.cards("Ah")
+    assert of_kind(said, BetsClosed)[0].unobserved
     assert whats(said) == ["silence"]
-    assert [event.card for event in of_kind(CardDealt, said)] == [None]
+    assert [event.card for event in of_kind(said, CardDealt)] == [None]
 
 
 def test_who_says_after_a_silence_that_the_antes_are_in_begins_the_deal() -> None:
@@ -83,6 +84,6 @@ def test_who_says_after_a_silence_that_the_antes_are_in_begins_the_deal() -> Non
     lost(play)
     up(play)
     play.say("bets.close")
-    assert whats(play.draw(HOLES)) == []
+    assert whats(play.cards(HOLES)) == []
     assert play.hand.open
     assert play.hand.used == 8

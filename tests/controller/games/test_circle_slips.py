@@ -7,27 +7,28 @@ import pytest
 from controller.events import BettingOpened, CardDealt, CardRemoved, HandDecided, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.circle_draw_play import covered, discard, opened
-from tests.controller.games.circle_play import Play, deal_out, holdem, of_kind, shuffled, table, whats
+from tests.controller.games.circle_play import Play, deal_out, holdem, shuffled, table, whats
+from tests.controller.games.play import of_kind
 
 
 def stud(game: str, seats: int = 5, streets: int = 1) -> tuple[Play, list[str]]:
     """Stud, dealt until that many streets lie and the bets on them are equal. Gives the cards that are left, the next one last."""
     play = table("BAL09", game, seats=tuple(range(1, seats + 1)))
-    play.antes()
+    play.bets()
     cards = shuffled(play, 3)[::-1]
     while play.hand.street < streets:
         if play.hand.open:
             play.close()
         else:
-            play.draw(cards.pop())
+            play.cards(cards.pop())
     return play, cards
 
 
 def test_who_gives_up_when_the_bets_were_closed_too_early_gets_no_card_any_more() -> None:
     play, cards = stud("five-card-stud")
     said = play.act(3, "fold")
-    assert [event.decision for event in of_kind(HandDecided, said)] == ["fold"]
-    assert [event.to for event in of_kind(CardDealt, play.draw(" ".join(cards[-4:])))] == ["seat:5", "seat:1", "seat:2", "seat:4"]
+    assert [event.decision for event in of_kind(said, HandDecided)] == ["fold"]
+    assert [event.to for event in of_kind(play.cards(" ".join(cards[-4:])), CardDealt)] == ["seat:5", "seat:1", "seat:2", "seat:4"]
     assert play.hand.open
 
 
@@ -36,13 +37,13 @@ def test_the_last_to_give_up_after_the_bets_were_closed_leaves_a_winner() -> Non
     play.act(1, "fold")
     play.act(2, "fold")
     play.close()
-    [result] = of_kind(RoundResult, play.act(3, "fold"))
+    [result] = of_kind(play.act(3, "fold"), RoundResult)
     assert (result.winner, result.marks) == ("seat:4", ("no_showdown",))
 
 
 def test_nobody_gives_up_before_the_first_bets() -> None:
     play = table()
-    play.antes()
+    play.bets()
     with pytest.raises(Rejected, match="no betting interval is open"):
         play.act(1, "fold")
 
@@ -60,10 +61,10 @@ def test_who_gives_up_when_hands_are_shown_does_not_show() -> None:
 @pytest.mark.rule("BAL09-055")
 def test_hands_that_are_null_get_no_more_cards() -> None:
     play, cards = stud("five-card-stud")
-    play.draw(cards.pop())
+    play.cards(cards.pop())
     play.error("touched", 3)
     play.error("touched", 4)
-    dealt = of_kind(CardDealt, play.draw(" ".join(cards[-2:])))
+    dealt = of_kind(play.cards(" ".join(cards[-2:])), CardDealt)
     assert [event.to for event in dealt] == ["seat:1", "seat:2"]
     assert play.hand.open
 
@@ -72,9 +73,9 @@ def test_hands_that_are_null_get_no_more_cards() -> None:
 @pytest.mark.parametrize("action", ["go", "pass"])
 def test_who_is_asked_about_his_last_card_and_whose_hand_is_null_says_nothing_any_more(action: str) -> None:
     play, cards = stud("seven-card-stud", streets=4)
-    play.draw(cards.pop(), exposed=True)
+    play.cards(cards.pop(), exposed=True)
     assert play.state.troubles[0].who == "seat:5"
-    removed = [*of_kind(CardRemoved, play.error("touched", 5)), *of_kind(CardRemoved, play.error("touched", 2))]
+    removed = [*of_kind(play.error("touched", 5), CardRemoved), *of_kind(play.error("touched", 2), CardRemoved)]
     assert [event.to for event in removed] == ["seat:5", "seat:2"]
     assert play.state.asks == ()
     with pytest.raises(Rejected, match="not asked"):
@@ -83,14 +84,14 @@ def test_who_is_asked_about_his_last_card_and_whose_hand_is_null_says_nothing_an
 
 def test_of_two_rows_a_hand_must_not_be_beaten_in_either() -> None:
     play = table("EUS96", "holdem-double")
-    play.antes()
+    play.bets()
     deal_out(play, 5)
     for seat in (2, 3, 4):
         play.turn(seat)  # 2 is best on the first row, 3 on the second
     for seat in (2, 3):
         with pytest.raises(Rejected, match=f"the cards of seat:{seat} are beaten"):
             play.say("round.confirm", winner=f"seat:{seat}")
-    assert of_kind(RoundResult, play.say("round.confirm", winner="tie"))
+    assert of_kind(play.say("round.confirm", winner="tie"), RoundResult)
 
 
 def test_who_rests_and_is_back_does_not_get_the_hand_again_that_he_gave_up() -> None:
@@ -109,7 +110,7 @@ def test_who_leaves_during_a_round_may_change_the_pack_of_the_next() -> None:
     assert play.state.deck
     play.say("boxes.set", boxes=[1, 2, 3, 4, 5])  # with five they play with 32 cards
     play.say("round.void", reason="inspector")
-    assert whats(play.antes()) == ["deck_unchecked"]
+    assert whats(play.bets()) == ["deck_unchecked"]
     assert len(play.hand.due) == 25
 
 
@@ -140,11 +141,11 @@ def test_a_wrong_number_of_discards_is_said_again() -> None:
     discard(play, 3, 3, "Ad")
     discard(play, 3, 2)
     assert [place.to for place in play.hand.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
-    play.draw("Ah")
+    play.cards("Ah")
     with pytest.raises(Rejected, match="2 cards already"):
         discard(play, 3, 1)
     discard(play, 3, 3, "As")
-    assert [event.index for event in of_kind(CardDealt, play.events) if event.to == "seat:3"][-3:] == [6, 7, 8]
+    assert [event.index for event in of_kind(play.events, CardDealt) if event.to == "seat:3"][-3:] == [6, 7, 8]
     discard(play, 4, 0)
     with pytest.raises(Rejected, match="seat:1 discards first"):
         discard(play, 2, 1)
@@ -163,7 +164,7 @@ def test_a_hand_that_was_not_given_up_gets_its_card_as_long_as_nobody_has_one() 
     play.act(1, "fold")
     play.act(1, "in")
     assert [(place.to, place.up) for place in play.hand.due] == [(f"seat:{seat}", True) for seat in (5, 1, 2, 3, 4)]
-    play.draw(cards.pop())
+    play.cards(cards.pop())
     play.act(2, "fold")
     with pytest.raises(Rejected, match="have got cards"):
         play.act(2, "in")
@@ -171,9 +172,9 @@ def test_a_hand_that_was_not_given_up_gets_its_card_as_long_as_nobody_has_one() 
 
 def test_who_speaks_first_is_said_again_when_an_open_card_was_another() -> None:
     play = table("BAL09", "five-card-stud")
-    play.antes()
-    opened_by = of_kind(BettingOpened, play.draw("7h 8h 9h Th 7s 8s Js Ts"))
+    play.bets()
+    opened_by = of_kind(play.cards("7h 8h 9h Th 7s 8s Js Ts"), BettingOpened)
     assert [(event.interval, event.first) for event in opened_by] == [(1, "seat:2")]
-    said = of_kind(BettingOpened, play.show(1, "Qs", index=2))
+    said = of_kind(play.show(1, "Qs", index=2), BettingOpened)
     assert [(event.interval, event.first) for event in said] == [(1, "seat:1")]
-    assert of_kind(BettingOpened, [*play.accept(), *play.act(1, "bet"), *play.show(3, "As", index=2)]) == []
+    assert of_kind([*play.accept(), *play.act(1, "bet"), *play.show(3, "As", index=2)], BettingOpened) == []

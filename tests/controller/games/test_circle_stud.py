@@ -18,7 +18,8 @@ from controller.events import (
     RoundVoid,
 )
 from controller.games.game import Rejected
-from tests.controller.games.circle_play import Play, of_kind, table
+from tests.controller.games.circle_play import Play, table
+from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
 FIRST = "2c 3c 4c 5c 2d 3d 4d 5d 9s Jh Kc Qd 6c"
@@ -30,9 +31,9 @@ LAST = "Ac Ad As Th"
 def seven(decree: str = "BAL09", streets: int = 0, seats: tuple[int, ...] = (1, 2, 3, 4)) -> Play:
     """Seven cards, after the first deal and so many more."""
     play = table(decree, "seven-card-stud", seats)
-    play.antes()
+    play.bets()
     if len(seats) == 4:
-        play.draw(FIRST)
+        play.cards(FIRST)
     for cards in STREETS[:streets]:
         play.street(cards)
     return play
@@ -46,11 +47,11 @@ def last(play: Play, live: int = 4) -> None:
 
 
 def irregularities(events: list[AnyEvent]) -> list[str]:
-    return [event.what for event in of_kind(Irregularity, events)]
+    return [event.what for event in of_kind(events, Irregularity)]
 
 
 def dealt(events: list[AnyEvent]) -> list[tuple[str, str | None]]:
-    return [(event.to, event.card) for event in of_kind(CardDealt, events)]
+    return [(event.to, event.card) for event in of_kind(events, CardDealt)]
 
 
 def counts(play: Play) -> dict[str, int]:
@@ -65,10 +66,10 @@ def counts(play: Play) -> dict[str, int]:
 def test_two_covered_cards_and_an_open_one_three_open_ones_and_a_covered_one() -> None:
     play = seven(streets=3)
     last(play)
-    play.draw(LAST)
+    play.cards(LAST)
     own = [card.up for card in play.hand.of("seat:2")]
     assert own == [False, False, True, True, True, True, False]
-    dead = [event for event in of_kind(CardDealt, play.events) if event.to == "dead"]
+    dead = [event for event in of_kind(play.events, CardDealt) if event.to == "dead"]
     assert [(event.index, event.card) for event in dead] == [(1, None), (2, None), (3, None), (4, None)]
     assert [card.card for card in play.hand.of("dead")] == ["6c", "6d", "6h", "6s"]
     assert play.hand.interval == 5
@@ -77,46 +78,46 @@ def test_two_covered_cards_and_an_open_one_three_open_ones_and_a_covered_one() -
 @rule("BAL09-025")
 def test_what_is_called() -> None:
     play = seven(streets=3)
-    first, *others = of_kind(BettingOpened, play.events)
+    first, *others = of_kind(play.events, BettingOpened)
     assert first.announcement == {"ca": "facin les seves apostes"}
     assert all(event.announcement is None for event in others)
-    assert not any(event.announcement for event in of_kind(CardExpected, play.events))
+    assert not any(event.announcement for event in of_kind(play.events, CardExpected))
     last(play)
-    assert [event.announcement for event in of_kind(CardExpected, play.events) if event.announcement] == [{"ca": "Última carta"}]
+    assert [event.announcement for event in of_kind(play.events, CardExpected) if event.announcement] == [{"ca": "Última carta"}]
 
 
 def test_the_lowest_card_speaks_first_then_the_best_open_cards() -> None:
     play = seven(streets=3)
-    assert [event.first for event in of_kind(BettingOpened, play.events)] == ["seat:4", "seat:2", "seat:2", "seat:2"]
+    assert [event.first for event in of_kind(play.events, BettingOpened)] == ["seat:4", "seat:2", "seat:2", "seat:2"]
 
 
 def test_of_equal_cards_the_nearest_to_the_hand_speaks() -> None:
     play = table("BAL09", "seven-card-stud")
-    play.antes()
-    said = play.draw("2c 3c 4c 5c 2d 3d 4d 5d 9s 7h 7c Qd 6c")
-    assert of_kind(BettingOpened, said)[0].first == "seat:1"
+    play.bets()
+    said = play.cards("2c 3c 4c 5c 2d 3d 4d 5d 9s 7h 7c Qd 6c")
+    assert of_kind(said, BettingOpened)[0].first == "seat:1"
 
 
 @rule("BAL09-030")
 @pytest.mark.parametrize(("decree", "second"), [("BAL09", "seat:1"), ("EUS96", "seat:3")])
 def test_five_cards_the_first_covered_and_an_interval_after_each_deal(decree: str, second: str) -> None:
     play = table(decree, "five-card-stud")
-    play.antes()
-    play.draw("7c 8c 9c Tc Ac Kc Qc Jc")
+    play.bets()
+    play.cards("7c 8c 9c Tc Ac Kc Qc Jc")
     for cards in ("7d Kd 9d Td", "8h Kh 9h Th", "7s Ks 9s Ts"):
         play.street(cards)
     assert [card.up for card in play.hand.of("seat:2")] == [False, True, True, True, True]
-    assert [event.first for event in of_kind(BettingOpened, play.events)] == ["seat:4", second, second, second]
+    assert [event.first for event in of_kind(play.events, BettingOpened)] == ["seat:4", second, second, second]
     play.close()
     said = play.turn()
-    assert of_kind(RoundResult, said)[0].winner == second
+    assert of_kind(said, RoundResult)[0].winner == second
 
 
 @rule("BAL09-056")
 def test_flush_over_full_house_with_thirty_two_cards() -> None:
     play = table("BAL09", "five-card-stud")
-    play.antes()
-    play.draw("7c 8d 9c Ts 9d Ad Jh Qs")
+    play.bets()
+    play.cards("7c 8d 9c Ts 9d Ad Jh Qs")
     for cards in ("7d 9h Jc Qd", "9s Kd Tc Qh", "8c As Kc Qc"):
         play.street(cards)
     play.close()
@@ -124,7 +125,7 @@ def test_flush_over_full_house_with_thirty_two_cards() -> None:
     play.show(1, "8d Ad 9h Kd As")
     play.show(2, "9c Jh Jc Tc Kc")
     said = play.turn(3)
-    assert of_kind(RoundResult, said)[0].winner == "seat:3"
+    assert of_kind(said, RoundResult)[0].winner == "seat:3"
 
 
 @rule("BAL09-072", "EUS96-214")
@@ -132,8 +133,8 @@ def test_flush_over_full_house_with_thirty_two_cards() -> None:
 def test_three_raises_of_a_player_in_an_interval(decree: str) -> None:
     play = seven(decree) if decree == "BAL09" else table(decree, "seven-card-stud")
     if decree == "EUS96":
-        play.antes()
-        play.draw(FIRST.removesuffix(" 6c"))
+        play.bets()
+        play.cards(FIRST.removesuffix(" 6c"))
     play.act(1, "bet")
     for _ in range(3):
         assert "raise_limit" not in irregularities(play.act(2, "raise"))
@@ -146,26 +147,26 @@ def test_three_raises_of_a_player_in_an_interval(decree: str) -> None:
 
 def test_open_cards_that_were_not_read_hold_up_the_bets() -> None:
     play = table("BAL09", "seven-card-stud")
-    play.antes()
-    said = play.draw("2c 3c 4c 5c 2d 3d 4d 5d 9s - Kc Qd 6c")
+    play.bets()
+    said = play.cards("2c 3c 4c 5c 2d 3d 4d 5d 9s - Kc Qd 6c")
     assert irregularities(said) == ["card_unread"]
-    assert not of_kind(BettingOpened, said)
+    assert not of_kind(said, BettingOpened)
     assert play.state.asks == ("cards.show",)
     with pytest.raises(Rejected, match="no betting interval is open"):
         play.close()
     said = play.show(1, "Jh")
-    assert of_kind(BettingOpened, said)[0].first == "seat:4"
+    assert of_kind(said, BettingOpened)[0].first == "seat:4"
 
 
 def test_cards_of_a_packet_are_shown_where_they_lie_open() -> None:
     play = table("BAL09", "seven-card-stud")
-    play.antes()
+    play.bets()
     for _ in range(4):
         play.packet(3)
     play.say("cards.burn")
     for number, card in ((4, "9s"), (1, "Jh"), (2, "Kc"), (3, "Qd")):
         said = play.show(number, card)
-    assert of_kind(BettingOpened, said)[0].first == "seat:4"
+    assert of_kind(said, BettingOpened)[0].first == "seat:4"
     assert counts(play) == dict.fromkeys(("seat:1", "seat:2", "seat:3", "seat:4"), 3)
 
 
@@ -176,57 +177,57 @@ def test_cards_of_a_packet_are_shown_where_they_lie_open() -> None:
 @pytest.mark.parametrize("by", ["reader", "person"])
 def test_one_of_the_first_cards_was_seen_it_is_the_open_one(by: str) -> None:
     play = table("BAL09", "seven-card-stud")
-    play.antes()
-    play.draw("2c 3c")
+    play.bets()
+    play.cards("2c 3c")
     if by == "reader":
-        said = play.draw("4c", exposed=True)
+        said = play.cards("4c", exposed=True)
     else:
-        play.draw("4c")
+        play.cards("4c")
         said = play.error("exposed", 2, index=1)
     assert irregularities(said) == ["deal_exposed"]
-    play.draw("5c 2d 3d 4d 5d 9s Jh Kc Qd 6c")
+    play.cards("5c 2d 3d 4d 5d 9s Jh Kc Qd 6c")
     assert [card.told for card in play.hand.of("seat:2")] == ["4c", None, None]
-    assert of_kind(BettingOpened, play.events)[0].first == "seat:2"
+    assert of_kind(play.events, BettingOpened)[0].first == "seat:2"
 
 
 def test_an_exposed_card_that_nobody_read_is_asked_for() -> None:
     play = table("BAL09", "seven-card-stud")
-    play.antes()
+    play.bets()
     play.packet(1)
     said = play.error("exposed", 4)
     assert irregularities(said) == ["deal_exposed", "card_unread"]
-    assert of_kind(CardDealt, play.show(4, "2c", index=1)) == []
+    assert of_kind(play.show(4, "2c", index=1), CardDealt) == []
     assert play.hand.of("seat:4")[0].told == "2c"
 
 
 @rule("BAL09-045")
 def test_both_of_the_first_cards_were_seen_the_ante_is_returned() -> None:
     play = table("BAL09", "seven-card-stud")
-    play.antes()
-    play.draw("2c 3c")
-    play.draw("4c", exposed=True)
-    play.draw("5c 2d 3d")
-    said = play.draw("4d", exposed=True)
+    play.bets()
+    play.cards("2c 3c")
+    play.cards("4c", exposed=True)
+    play.cards("5c 2d 3d")
+    said = play.cards("4d", exposed=True)
     assert irregularities(said) == ["deal_both_exposed"]
-    assert [(event.who, event.bet, event.lies) for event in of_kind(BetPlaced, said)] == [("seat:2", "ante", False)]
-    assert of_kind(CardRemoved, said)[0].to == "seat:2"
-    said = play.draw("5d 9s Jh Qd 6c")
+    assert [(event.who, event.bet, event.lies) for event in of_kind(said, BetPlaced)] == [("seat:2", "ante", False)]
+    assert of_kind(said, CardRemoved)[0].to == "seat:2"
+    said = play.cards("5d 9s Jh Qd 6c")
     assert [who for who, _ in dealt(said)] == ["seat:3", "seat:4", "seat:1", "seat:3", "dead"]
-    assert of_kind(BettingOpened, said)[0].first == "seat:4"
+    assert of_kind(said, BettingOpened)[0].first == "seat:4"
 
 
 @rule("BAL09-046")
 def test_the_last_card_was_seen_and_the_player_goes_on() -> None:
     play = seven(streets=3)
     last(play)
-    play.draw("Ac Ad")
-    said = play.draw("As", exposed=True)
-    [asked] = of_kind(Irregularity, said)
+    play.cards("Ac Ad")
+    said = play.cards("As", exposed=True)
+    [asked] = of_kind(said, Irregularity)
     assert (asked.what, asked.asks) == ("deal_last_card", ("hand.act", "round.void"))
-    assert of_kind(BettingOpened, play.draw("Th")) == []
+    assert of_kind(play.cards("Th"), BettingOpened) == []
     said = play.act(2, "go")
-    assert [event.decision for event in of_kind(HandDecided, said)] == ["go"]
-    assert len(of_kind(BettingOpened, said)) == 1
+    assert [event.decision for event in of_kind(said, HandDecided)] == ["go"]
+    assert len(of_kind(said, BettingOpened)) == 1
     assert play.hand.of("seat:2")[-1].told is None
     play.act(2, "bet")
 
@@ -235,17 +236,17 @@ def test_the_last_card_was_seen_and_the_player_goes_on() -> None:
 def test_the_last_card_was_seen_and_the_player_bets_no_more() -> None:
     play = seven(streets=3)
     last(play)
-    play.draw("Ac")
-    play.draw("Ad", exposed=True)
-    play.draw("As Th")
+    play.cards("Ac")
+    play.cards("Ad", exposed=True)
+    play.cards("As Th")
     said = play.act(1, "pass")
-    assert of_kind(BettingOpened, said)[0].first != "seat:1"
+    assert of_kind(said, BettingOpened)[0].first != "seat:1"
     with pytest.raises(Rejected, match="nothing left to bet"):
         play.act(1, "bet")
     play.act(2, "bet")
     play.close()
     said = play.turn()
-    [result] = of_kind(RoundResult, said)
+    [result] = of_kind(said, RoundResult)
     assert "side_pot" in (result.marks or ())
     bets = {hand.who: [each.bet for each in hand.settled] for hand in result.hands or ()}
     assert bets == {f"seat:{n}": ["pot"] if n == 1 else ["pot", "side_pot"] for n in (1, 2, 3, 4)}
@@ -264,13 +265,13 @@ def test_the_last_card_of_two_players_was_seen_they_show_without_a_bet(by: str) 
     play = seven(streets=3)
     last(play, live=2)
     if by == "reader":
-        said = play.draw("Ac", exposed=True) + play.draw("Ad")
+        said = play.cards("Ac", exposed=True) + play.cards("Ad")
     else:
-        play.draw("Ac Ad")
+        play.cards("Ac Ad")
         said = play.error("exposed", 4)
     assert irregularities(said) == ["deal_last_of_two"]
-    assert (len(of_kind(BettingOpened, said)), play.hand.showdown) == (0, True)
-    assert of_kind(RoundResult, play.turn())
+    assert (len(of_kind(said, BettingOpened)), play.hand.showdown) == (0, True)
+    assert of_kind(play.turn(), RoundResult)
 
 
 @rule("BAL09-048")
@@ -279,7 +280,7 @@ def test_who_bares_covered_cards_gets_the_next_one_face_up() -> None:
     said = play.error("exposed", 2, fault="player")
     assert irregularities(said) == ["deal_bared"]
     last(play)
-    assert dealt(play.draw(LAST)) == [("seat:4", None), ("seat:1", None), ("seat:2", "As"), ("seat:3", None)]
+    assert dealt(play.cards(LAST)) == [("seat:4", None), ("seat:1", None), ("seat:2", "As"), ("seat:3", None)]
     assert play.hand.open
 
 
@@ -299,12 +300,12 @@ def test_a_covered_card_seen_at_another_time_is_for_a_person() -> None:
 def test_who_was_skipped_at_the_last_card_gets_the_first_dead_one_after_the_others() -> None:
     play = seven(streets=3)
     last(play)
-    play.draw("Ac Ad")  # the second went to seat 2, and lies with seat 1 for the table
+    play.cards("Ac Ad")  # the second went to seat 2, and lies with seat 1 for the table
     said = play.error("skipped", 1, seen=True)
     assert irregularities(said) == ["deal_skipped"]
-    assert [(event.to, event.was) for event in of_kind(CardDealt, said)] == [("seat:2", "seat:1")]
-    said = play.draw("As")
-    assert [(event.to, event.was) for event in of_kind(CardDealt, said)] == [("seat:3", None), ("seat:1", "dead")]
+    assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("seat:2", "seat:1")]
+    said = play.cards("As")
+    assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("seat:3", None), ("seat:1", "dead")]
     assert [play.hand.of(f"seat:{number}")[-1].card for number in (4, 1, 2, 3)] == ["Ac", "6c", "Ad", "As"]
     assert len(play.hand.of("dead")) == 3
     assert play.hand.open
@@ -313,7 +314,7 @@ def test_who_was_skipped_at_the_last_card_gets_the_first_dead_one_after_the_othe
 def test_who_was_skipped_and_nobody_has_looked_a_person_decides() -> None:
     play = seven(streets=3)
     last(play)
-    play.draw("Ac Ad")
+    play.cards("Ac Ad")
     assert irregularities(play.error("skipped", 1)) == ["deal_skipped"]
     play.accept()
     assert play.hand.of("seat:1")[-1].card == "Ad"
@@ -321,25 +322,25 @@ def test_who_was_skipped_and_nobody_has_looked_a_person_decides() -> None:
 
 def test_who_was_skipped_in_the_first_deal_has_not_been_dealt_to_in_order() -> None:
     play = table("BAL09", "seven-card-stud")
-    play.antes()
-    play.draw("2c 3c")
+    play.bets()
+    play.cards("2c 3c")
     said = play.error("skipped", 1)
-    assert [event.reason for event in of_kind(RoundVoid, said)] == ["wrong_order"]
+    assert [event.reason for event in of_kind(said, RoundVoid)] == ["wrong_order"]
 
 
 @rule("BAL09-032")
 @pytest.mark.parametrize("by", ["reader", "person"])
 def test_a_card_before_the_bets_are_closed_leaves_with_as_many_as_play(by: str) -> None:
     play = seven(streets=1)
-    said = play.draw("7h") if by == "reader" else play.error("premature")
+    said = play.cards("7h") if by == "reader" else play.error("premature")
     assert irregularities(said) == ["deal_premature"]
     assert play.state.asks == ()
     play.act(3, "fold")
     said = play.close()
-    assert [(event.why, event.card) for event in of_kind(CardRemoved, said)] == [("premature", None)]
-    assert of_kind(CardExpected, said)[-1].to == "burn"
-    said = play.draw("8c Qs 9d 8h Ts Jd Ah")
-    assert len(of_kind(CardsBurned, said)) == 3
+    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [("premature", None)]
+    assert of_kind(said, CardExpected)[-1].to == "burn"
+    said = play.cards("8c Qs 9d 8h Ts Jd Ah")
+    assert len(of_kind(said, CardsBurned)) == 3
     assert dealt(said) == [("seat:4", "8h"), ("seat:1", "Ts"), ("seat:2", "Jd"), ("dead", None)]
 
 
@@ -348,10 +349,10 @@ def test_the_dead_cards_are_mixed_in_where_the_last_card_does_not_suffice() -> N
     play = many(7)
     said = play.close()
     assert irregularities(said) == ["cards_lacking"]
-    assert [(event.why, event.to, event.card) for event in of_kind(CardRemoved, said)] == [("mixed_in", "dead", None)]
+    assert [(event.why, event.to, event.card) for event in of_kind(said, CardRemoved)] == [("mixed_in", "dead", None)]
     mixed = {card.card for card in play.hand.cards if card.to == "dead"}
     assert mixed == set()
-    said = play.draw(" ".join([*left(play)][:7]))
+    said = play.cards(" ".join([*left(play)][:7]))
     assert [who for who, _ in dealt(said)] == ["seat:7", "seat:1", "seat:2", "seat:3", "seat:4", "seat:5", "seat:6"]
     assert play.hand.open
 
@@ -361,11 +362,11 @@ def test_if_they_still_do_not_suffice_one_card_is_for_all() -> None:
     play = many(8)
     said = play.close()
     assert irregularities(said) == ["cards_lacking", "cards_lacking"]
-    said = play.draw(left(play)[0])
-    assert dealt(said) == [("board", left_first := of_kind(CardDealt, said)[0].card)]
+    said = play.cards(left(play)[0])
+    assert dealt(said) == [("board", left_first := of_kind(said, CardDealt)[0].card)]
     assert left_first is not None
     play.close()
-    [result] = of_kind(RoundResult, play.turn())
+    [result] = of_kind(play.turn(), RoundResult)
     assert all(left_first not in hand.cards for hand in result.hands or () if hand.who != "board")
     assert {len(hand.cards) for hand in result.hands or () if hand.who != "board"} == {6}
 
@@ -376,7 +377,7 @@ def many(players: int) -> Play:
     while play.hand.street < 3 or play.hand.due:
         if play.hand.open:
             play.close()
-        play.draw(left(play)[0])
+        play.cards(left(play)[0])
     return play
 
 
@@ -388,7 +389,7 @@ def left(play: Play) -> list[str]:
 @pytest.mark.parametrize(("decree", "most"), [("BAL09", 8), ("EUS96", 7)])
 def test_with_how_many_the_pack_suffices(decree: str, most: int) -> None:
     play = table(decree, "seven-card-stud", tuple(range(1, most + 1)))
-    play.antes()
+    play.bets()
     play = table(decree, "seven-card-stud", tuple(range(1, most + 2)))
     with pytest.raises(Rejected, match="the pack has 52"):
-        play.antes()
+        play.bets()

@@ -6,14 +6,15 @@ import pytest
 
 from controller.events import PointSet, ResultCorrected, ShooterChanged
 from controller.games.game import Rejected
-from tests.controller.games.craps_play import of, only, table, whats
+from tests.controller.games.craps_play import table
+from tests.controller.games.play import of_kind, only, whats
 
 
 def test_a_corrected_throw_takes_the_later_ones_with_it() -> None:
     play = table()
     play.totals(4, 9, 8)
     events = play.say("result.correct", round=1, dice=[4, 5])
-    corrected = of(events, ResultCorrected)
+    corrected = of_kind(events, ResultCorrected)
     assert [(event.round, event.dice, event.point) for event in corrected] == [(1, (4, 5), None), (2, (3, 6), 9), (3, (2, 6), None)]
     assert isinstance(corrected[1].bets, tuple)
     assert [own.outcome for own in corrected[1].bets if own.bet == "win"] == ["win", "win"]

@@ -8,7 +8,8 @@ import pytest
 
 from controller.events import DiceChosen, DiceRegistered, DieLost, Irregularity, RoundResult
 from controller.games.game import Rejected
-from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, of, only, ruled, table, whats
+from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
+from tests.controller.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)
@@ -188,7 +189,7 @@ def test_a_die_that_is_not_found_takes_the_set_with_it(decree: str) -> None:
     play.totals(8)
     play.say("die.report", serial="102")
     play.say("dice.choose", serials=["103", "104"])
-    assert not of(play.totals(9), Irregularity)
+    assert not of_kind(play.totals(9), Irregularity)
     over = only(play.totals(8), Irregularity)
     assert (over.what, over.detail, over.asks) == ("die_lost", "102", ("dice.set",))
     with pytest.raises(Rejected, match=r"say dice\.set"):
@@ -207,7 +208,7 @@ def test_a_die_that_is_found_in_time(decree: str) -> None:
     play.say("dice.choose", serials=["103", "104"])
     found = only(play.say("die.report", found=True), DieLost)
     assert (found.serial, found.found) == ("102", True)
-    assert not of(play.totals(8), Irregularity)
+    assert not of_kind(play.totals(8), Irregularity)
     play.say("dice.choose", serials=["101", "102"])
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from controller.events import BetPlaced, Irregularity, RoundResult, ShooterChanged
 from controller.games.game import Rejected
-from tests.controller.games.craps_play import DECREES, Play, of, only, ruled, table, whats
+from tests.controller.games.craps_play import DECREES, Play, ruled, table
+from tests.controller.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)
@@ -69,7 +70,7 @@ def test_who_may_take_the_dice_from_a_player(decree: str) -> None:
     with pytest.raises(Rejected, match="refused before the first throw"):
         play.say("shooter.set", seat=2, why="refused")
     assert only(play.say("shooter.set", seat=2, why="withdrawn"), ShooterChanged).seat == 2
-    assert not of(play.totals(5), Irregularity)  # he cannot bet on Win in the middle of a series
+    assert not of_kind(play.totals(5), Irregularity)  # he cannot bet on Win in the middle of a series
     assert only(play.totals(7), ShooterChanged).seat == 4
     play.say("bets.open")
     assert whats(play.say("bets.close")) == ["bets.closed", "shooter_no_bet"]
@@ -105,7 +106,7 @@ def test_the_shooter_must_have_a_bet(decree: str) -> None:
     breach = only(events, Irregularity)
     assert (breach.what, breach.detail, breach.asks) == ("shooter_no_bet", "seat 1", ("round.confirm", "round.void"))
     assert breach.law.startswith(decree)
-    assert not of(play.throw(1, 3), RoundResult)
+    assert not of_kind(play.throw(1, 3), RoundResult)
     assert only(play.say("round.confirm"), RoundResult).confirmed_by == "M. Lasa (table_head)"
 
 
@@ -222,7 +223,7 @@ def test_what_goes_beside_another_bet(decree: str) -> None:
     play.bet("dont_win_odds", "seat:2", amount=2000)
     play.bet("win_odds", "seat:1", amount=9000)  # nobody told what lies on Win
     gone = play.say("bet.withdraw", who="seat:2", bet="dont_win")
-    assert [(event.bet, event.lies) for event in of(gone, BetPlaced)] == [("dont_win", False), ("dont_win_odds", False)]
+    assert [(event.bet, event.lies) for event in of_kind(gone, BetPlaced)] == [("dont_win", False), ("dont_win_odds", False)]
     assert [each.bet for each in play.state.bets] == ["win", "win_odds"]
 
 

@@ -17,7 +17,8 @@ from controller.events import (
     ShooterChanged,
 )
 from controller.games.game import Rejected
-from tests.controller.games.craps_play import DECREES, faces, of, only, outcomes, ruled, table, whats
+from tests.controller.games.craps_play import DECREES, faces, outcomes, ruled, table
+from tests.controller.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)
@@ -58,14 +59,14 @@ def test_a_series(decree: str) -> None:
     play = table(decree)
     for total in (7, 11, 2, 3, 12):
         events = play.totals(total)
-        assert not [*of(events, PointSet), *of(events, ShooterChanged)]
-    assert [event.point for event in of(play.totals(5, 9, 11), PointSet)] == [5]
+        assert not [*of_kind(events, PointSet), *of_kind(events, ShooterChanged)]
+    assert [event.point for event in of_kind(play.totals(5, 9, 11), PointSet)] == [5]
     assert outcomes(play.events)["win"] == "stays"
     made = play.totals(5)
     assert (only(made, PointSet).point, outcomes(made)["win"], outcomes(made)["dont_win"]) == (None, "win", "lose")
-    assert not of(made, ShooterChanged)
+    assert not of_kind(made, ShooterChanged)
     lost = [*play.totals(10), *play.totals(7)]
-    assert [event.point for event in of(lost, PointSet)] == [10, None]
+    assert [event.point for event in of_kind(lost, PointSet)] == [10, None]
     assert outcomes(lost)["win"] == "lose"
     changed = only(lost, ShooterChanged)
     assert (changed.seat, changed.why, changed.round) == (2, "seven", 11)
@@ -88,7 +89,7 @@ def test_every_series_of_three_throws(decree: str) -> None:
                     elif total in (7, point):
                         point = None
                 assert play.point == point
-                assert len(of(events, ShooterChanged)) == passes
+                assert len(of_kind(events, ShooterChanged)) == passes
 
 
 # Null throws
@@ -200,7 +201,7 @@ def test_a_throw_that_no_round_is_for_is_told_once() -> None:
 
 def test_the_moving_dice_close_the_bets() -> None:
     play = table(rounds="dice")
-    assert of(play.events, RoundOpened)
+    assert of_kind(play.events, RoundOpened)
     play.bet("win")
     events = play.throw(2, 4)
     assert whats(events) == ["bets.closed", "round.result", "point.set", "round.opened"]
@@ -223,7 +224,7 @@ def test_after_a_null_throw_they_open_when_the_dice_lie() -> None:
 def test_a_reader_that_does_not_say_when_dice_move() -> None:
     play = table(rounds="dice", shooter="unwatched")
     events = [*play.lie(2, 4, throw=None), *play.lie(2, 4, throw=None)]
-    assert [event.total for event in of(events, RoundResult)] == [6, 6]
+    assert [event.total for event in of_kind(events, RoundResult)] == [6, 6]
     assert play.point is None
 
 
@@ -244,7 +245,7 @@ def test_dice_told_and_then_read_otherwise() -> None:
     play.say("dice.tell", role="croupier", values=[2, 4])
     breach = only(play.lie(2, 5), Irregularity)
     assert (breach.what, breach.asks) == ("dice_changed", ("result.correct",))
-    assert not of(play.lie(4, 2), Irregularity)
+    assert not of_kind(play.lie(4, 2), Irregularity)
 
 
 @pytest.mark.parametrize("values", [[], [1], [1, 7], [0, 3], [1, 2, 3]])

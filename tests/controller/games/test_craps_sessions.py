@@ -12,7 +12,8 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from devices.readings import CardCut
-from tests.controller.games.craps_play import DECREES, of, only, table, whats
+from tests.controller.games.craps_play import DECREES, table
+from tests.controller.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)
@@ -23,7 +24,7 @@ def test_the_last_shooter() -> None:
     play = table("EUS96")
     said = only(play.say("last_rounds.announce", role="croupier"), LastRounds)
     assert (said.purpose, said.left, said.announcement) == ("close", 1, {"eu": "dadoen mahaiko azken jaurtitzaila"})
-    assert not of(play.totals(4, 4, 6), LastRounds)
+    assert not of_kind(play.totals(4, 4, 6), LastRounds)
     events = play.totals(7)
     assert only(events, LastRounds).left == 0
     assert only(events, ShooterChanged).seat is None

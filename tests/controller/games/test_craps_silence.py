@@ -9,7 +9,8 @@ import pytest
 from controller.events import AlertCleared, AlertRaised, Irregularity, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkGap, LinkStale
-from tests.controller.games.craps_play import DECREES, Play, of, only, table, whats
+from tests.controller.games.craps_play import DECREES, Play, table
+from tests.controller.games.play import of_kind, only, whats
 
 every = pytest.mark.parametrize("decree", DECREES)
 TROUBLES = [
@@ -253,7 +254,7 @@ def test_late_dice_for_which_no_bets_were_open() -> None:
     play = table()
     assert whats(play.lie(3, 3, late=True)) == ["throw_out_of_round"]
     play.say("bets.open")
-    assert not of(play.lie(3, 3, late=True), RoundResult)
+    assert not of_kind(play.lie(3, 3, late=True), RoundResult)
 
 
 def test_what_was_late_does_not_move_the_dice() -> None:

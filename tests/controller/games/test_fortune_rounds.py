@@ -15,7 +15,7 @@ from controller.games.fortune.settings import BREACHES
 from controller.games.game import Rejected
 from devices.readings import WheelFaultName
 from tests.controller.games.cells_play import DECREES, Play, table
-from tests.controller.games.roulette_play import of, only, whats
+from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.test_boule_rounds import cases
 
 WHEEL = "fortune-wheel"
@@ -92,13 +92,13 @@ def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
 @pytest.mark.parametrize("decree", cases("BAL05-048", "ARA02-149", "EUS96-041 EUS96-042", "GAL07-036"))
 def test_every_cell_has_its_symbol(decree: str) -> None:
     play = table(WHEEL, decree)
-    cells = play.show()["cells"]
+    cells = play.shown["cells"]
     for cell, symbol in enumerate(cells, 1):
         result = only(play.spin(cell, cell), RoundResult)
         assert (result.cell, result.number) == (cell, symbol)
     assert Counter(cells) == COUNTS[decree]
     assert len(cells) == (64 if decree == "ARA02" else 54)
-    assert play.show()["counts"] == {str(symbol): count for symbol, count in COUNTS[decree].items()}
+    assert play.shown["counts"] == {str(symbol): count for symbol, count in COUNTS[decree].items()}
 
 
 @pytest.mark.parametrize("decree", cases("BAL05-048", "EUS96-043"))
@@ -128,7 +128,7 @@ def test_the_symbol_may_be_claimed_without_its_cell(decree: str) -> None:
 @pytest.mark.parametrize("decree", cases("BAL05-049", "EUS96-047", "GAL07-037"))
 def test_one_bet_wins_and_pays_and_the_others_lose(decree: str) -> None:
     play = table(WHEEL, decree)
-    for cell, symbol in enumerate(play.show()["cells"], 1):
+    for cell, symbol in enumerate(play.shown["cells"], 1):
         result = only(play.spin(cell, cell), RoundResult)
         assert isinstance(result.bets, tuple)
         assert [bet.bet for bet in result.bets] == list(PAYS[decree])
@@ -159,7 +159,7 @@ def test_in_aragon_a_bet_pays_its_number() -> None:
 )
 def test_where_the_print_is_in_doubt_the_table_says_what_is_paid(settings: Any, symbol: int, pays: tuple[int, int]) -> None:
     play = table(WHEEL, "EUS96", **settings)
-    result = only(play.spin(play.show()["cells"].index(symbol) + 1, 1), RoundResult)
+    result = only(play.spin(play.shown["cells"].index(symbol) + 1, 1), RoundResult)
     assert isinstance(result.bets, tuple)
     assert [bet.pays for bet in result.bets if bet.outcome == "win"] == [pays]
 
@@ -173,7 +173,7 @@ def test_where_it_is_not_in_doubt_the_table_has_no_choice(decree: str) -> None:
 
 def test_the_two_basque_jokers_may_be_two_bets() -> None:
     play = table(WHEEL, "EUS96", jokers="two")
-    assert Counter(play.show()["cells"]) == COUNTS["BAL05"]
+    assert Counter(play.shown["cells"]) == COUNTS["BAL05"]
     result = only(play.spin(1, 1), RoundResult)
     assert isinstance(result.bets, tuple)
     assert [(bet.bet, bet.pays) for bet in result.bets if bet.outcome == "win"] == [("joker_red", (45, 1))]
@@ -211,7 +211,7 @@ def test_what_the_house_keeps_of_each_bet_follows_from_cells_and_pays(decree: st
     """As printed, Aragón's bet on 1 is even and its bet on 40 is better than that, and so are the two Basque jokers."""
     play = table(WHEEL, decree)
     won: dict[str, Fraction] = dict.fromkeys(EDGES[decree], Fraction(0))
-    cells = len(play.show()["cells"])
+    cells = len(play.shown["cells"])
     for cell in range(1, cells + 1):
         result = only(play.spin(cell, cell), RoundResult)
         assert isinstance(result.bets, tuple)
@@ -247,7 +247,7 @@ def test_too_few_turns_ask(turns: int | None, asks: bool) -> None:
     assert ("too_few_turns" in whats(said)) == asks
     if asks:
         assert only(play.say("round.confirm"), RoundResult).cell == 2
-    assert only(play.events, RoundResult).number == play.show()["cells"][1]
+    assert only(play.events, RoundResult).number == play.shown["cells"][1]
 
 
 @pytest.mark.rule("EUS96-044")
@@ -262,7 +262,7 @@ def test_the_fault_is_told_once_whoever_counted() -> None:
     play.fault("too_few_turns")
     play.phase("settled", 1)
     assert play.cell(2, 1, turns=1) == []
-    assert [event.what for event in of(play.events, Irregularity)] == ["too_few_turns"]
+    assert [event.what for event in of_kind(play.events, Irregularity)] == ["too_few_turns"]
 
 
 def test_breaches_are_settings() -> None:

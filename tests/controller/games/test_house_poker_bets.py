@@ -11,7 +11,8 @@ from controller.games.game import Rejected
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import prizes
 from controller.rulebooks.house_poker import Jackpot
-from tests.controller.games.poker_play import Play, bets, box, dealt, go, of_kind, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.poker_play import Play, bets, box, dealt, go, table
 from tests.controller.test_rulebook_house_poker import book_of
 
 ROYAL, FLUSH, FLUSH_TOO, LOWER, FOUR = "As Ks Qs Js Ts", "9s 8s 7s 6s 5s", "9d 8d 7d 6d 5d", "8c 7c 6c 5c 4c", "2c 2d 2h 2s Kd"
@@ -44,7 +45,7 @@ def opened(game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) 
 def test_the_stake_of_a_side_bet(game: str, decree: str, bet: str, allowed: tuple[int, ...], refused: tuple[int, ...]) -> None:
     play = opened(game, decree)
     for amount in allowed:
-        [placed] = of_kind(BetPlaced, play.say("bet.place", who="box:1", bet=bet, amount=amount))
+        [placed] = of_kind(play.say("bet.place", who="box:1", bet=bet, amount=amount), BetPlaced)
         assert (placed.bet, placed.amount, placed.lies) == (bet, amount, True)
     for amount in refused:
         with pytest.raises(Rejected, match=f"{bet} of {amount}: it is from"):
@@ -74,7 +75,7 @@ def test_the_ante_is_within_the_limits(game: str, decree: str, settings: dict[st
 def test_a_side_bet_lies_before_the_deal() -> None:
     play = opened()
     play.say("bet.place", who="box:1", bet="insurance")
-    [back] = of_kind(BetPlaced, play.say("bet.withdraw", who="box:1", bet="insurance"))
+    [back] = of_kind(play.say("bet.withdraw", who="box:1", bet="insurance"), BetPlaced)
     assert back.lies is False
     with pytest.raises(Rejected, match="has no bet 'insurance'"):
         play.say("bet.withdraw", who="box:1", bet="insurance")
@@ -97,8 +98,8 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
     play.coin(2)
     play.say("bet.place", who="box:1", bet="jackpot")
     told = play.say("bets.close")
-    assert [(event.what, event.detail) for event in of_kind(Irregularity, told)] == [("bet_without_ante", "box:2: jackpot")]
-    assert [(event.who, event.lies) for event in of_kind(BetPlaced, told)] == [("box:2", False)]
+    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [("bet_without_ante", "box:2: jackpot")]
+    assert [(event.who, event.lies) for event in of_kind(told, BetPlaced)] == [("box:2", False)]
     assert play.shown["hands"]["box:1"]["bets"] == ["jackpot"]
 
 
@@ -121,10 +122,10 @@ def test_a_hand_with_a_side_bet_is_shown_though_the_bank_does_not_play() -> None
     dealt(play, "7s 7d 7c 8s 8d", "2s 2d 2c 3s 3d", "Qh Jd 9c 4h 5h", bets=[(1, "insurance")])
     play.act(1, "go")
     play.act(2, "go")
-    assert of_kind(RoundResult, play.turn("dealer")) == []
+    assert of_kind(play.turn("dealer"), RoundResult) == []
     assert play.shown["phase"] == "showdown"
     told = play.turn("box:1")
-    assert [hand.cards != () for hand in of_kind(RoundResult, told)[0].hands or ()] == [True, False, True]
+    assert [hand.cards != () for hand in of_kind(told, RoundResult)[0].hands or ()] == [True, False, True]
 
 
 @pytest.mark.rule("BAL09-069", "BAL09-080")
@@ -169,21 +170,21 @@ def test_the_side_bet_of_who_gives_up(folded: str, outcome: tuple[str, Any]) -> 
 )
 def test_a_coin_counts_before_the_deal_and_with_an_ante(game: str, decree: str) -> None:
     play = opened(game, decree)
-    assert [(event.who, event.bet, event.amount) for event in of_kind(BetPlaced, play.coin(1))] == [("box:1", "jackpot", 100)]
+    assert [(event.who, event.bet, event.amount) for event in of_kind(play.coin(1), BetPlaced)] == [("box:1", "jackpot", 100)]
     play.coin(2)
     play.say("bets.close")
     assert play.state.hand is not None
     assert [who for who, own in play.state.hand.bets.items() if own] == ["box:1"]
     told = play.coin(1)
-    assert [(event.what, event.detail) for event in of_kind(Irregularity, told)] == [("bet_late", "box:1")]
-    assert of_kind(BetPlaced, told) == []
+    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [("bet_late", "box:1")]
+    assert of_kind(told, BetPlaced) == []
 
 
 def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> None:
     play = table()
-    assert [event.what for event in of_kind(Irregularity, play.coin(1))] == ["bet_late"]
+    assert [event.what for event in of_kind(play.coin(1), Irregularity)] == ["bet_late"]
     play.say("bets.open")
-    assert [event.what for event in of_kind(Irregularity, play.coin(1, late=True))] == ["bet_late"]
+    assert [event.what for event in of_kind(play.coin(1, late=True), Irregularity)] == ["bet_late"]
     assert play.state.hand is not None
     assert play.state.hand.bets == {}
 
@@ -191,7 +192,7 @@ def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> No
 @pytest.mark.rule("EUS96-184")
 def test_a_coin_above_half_the_minimum_is_said() -> None:
     play = opened(decree="EUS96")
-    assert [event.what for event in of_kind(Irregularity, play.coin(1, 300))] == ["stake_limit"]
+    assert [event.what for event in of_kind(play.coin(1, 300), Irregularity)] == ["stake_limit"]
 
 
 def test_a_coin_where_there_is_no_jackpot() -> None:
@@ -219,7 +220,7 @@ def test_a_coin_where_there_is_no_jackpot() -> None:
 def test_who_has_a_right_to_the_meter(decree: str, award: str, hand: str, share: tuple[int, int] | None) -> None:
     play = table(decree=decree)
     told = go(play, hand, BANK, bets=[(1, "jackpot")])
-    found = [(event.award, event.box, event.share) for event in of_kind(AwardQualified, told)]
+    found = [(event.award, event.box, event.share) for event in of_kind(told, AwardQualified)]
     assert found == ([] if share is None else [(award, "box:1", share)])
     assert bets(box(told))["jackpot"] == ("lose" if share is None else "win", None)
 
@@ -227,12 +228,12 @@ def test_who_has_a_right_to_the_meter(decree: str, award: str, hand: str, share:
 @pytest.mark.rule("ARA02-142", "EUS96-185")
 @pytest.mark.parametrize("decree", ["ARA02", "EUS96"])
 def test_without_a_coin_there_is_no_prize(decree: str) -> None:
-    assert of_kind(AwardQualified, go(table(decree=decree), ROYAL, BANK)) == []
+    assert of_kind(go(table(decree=decree), ROYAL, BANK), AwardQualified) == []
 
 
 def test_the_prize_does_not_depend_on_the_bank() -> None:
     told = go(table(decree="EUS96"), FOUR, "Qh Jd 3c 4h 9h", bets=[(1, "jackpot")])
-    assert [event.hand for event in of_kind(AwardQualified, told)] == ["four"]
+    assert [event.hand for event in of_kind(told, AwardQualified)] == ["four"]
 
 
 def several(jackpot: Jackpot | None, *hands: str, discarded: tuple[str, ...] = ()) -> list[tuple[str, tuple[int, int] | None]]:
@@ -285,7 +286,7 @@ def test_a_prize_for_a_hand_made_by_discarding(paid: bool, share: tuple[int, int
     play.turn("dealer")
     play.cards("5h 6d")
     told = play.show("box:1", "2c 2d 2h 2s Kd")
-    assert [event.share for event in of_kind(AwardQualified, told)] == ([] if share is None else [share])
+    assert [event.share for event in of_kind(told, AwardQualified)] == ([] if share is None else [share])
     assert bets(box(told))["jackpot"][0] == ("win" if paid else "lose")
 
 
@@ -296,14 +297,14 @@ def test_a_prize_for_a_hand_made_by_discarding(paid: bool, share: tuple[int, int
 @pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house", "three-card-poker"])
 def test_the_last_three_hands_are_announced(game: str) -> None:
     play = table(game, "EUS96")
-    [announced] = of_kind(LastRounds, play.say("last_rounds.announce"))
+    [announced] = of_kind(play.say("last_rounds.announce"), LastRounds)
     assert (announced.left, announced.announcement) == (3, {"eu": "azken hiru eskuak"})
     with pytest.raises(Rejected, match="announced already"):
         play.say("last_rounds.announce")
     for left in (2, 1, 0):
         play.bets(1)
         play.say("cards.deal", count=2 * play.game.book.hand)
-        assert [event.left for event in of_kind(LastRounds, play.act(1, "pass"))] == [left]
+        assert [event.left for event in of_kind(play.act(1, "pass"), LastRounds)] == [left]
 
 
 def test_no_such_announcement_under_another_decree() -> None:

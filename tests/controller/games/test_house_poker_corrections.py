@@ -13,7 +13,8 @@ from controller.games.game import Rejected
 from controller.games.games import make_game
 from controller.games.poker.state import SHOWN
 from controller.table import Table
-from tests.controller.games.poker_play import Play, dealt, go, of_kind, result, said, table
+from tests.controller.games.play import of_kind, said
+from tests.controller.games.poker_play import Play, dealt, go, result, table
 from tests.controller.games.scripts import read
 
 TOLD, BANK, POOR = "9s 8s 7s 6s 5s", "Ah Kh 3c 4h 9h", "Qh Jd 3c 4h 9h"
@@ -28,7 +29,7 @@ def correct(play: Play, **fields: Any) -> list[Any]:
 
 
 def corrected(events: list[Any]) -> ResultCorrected:
-    [found] = of_kind(ResultCorrected, events)
+    [found] = of_kind(events, ResultCorrected)
     return found
 
 
@@ -54,11 +55,11 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     now, then = corrected(events), result(true)
     assert (now.winner, now.marks) == (then.winner, then.marks)
     assert now.hands == then.hands
-    withdrawn = [each for each in of_kind(AwardQualified, events) if not each.stands]
-    stands = [each for each in of_kind(AwardQualified, first + events) if each.stands]
+    withdrawn = [each for each in of_kind(events, AwardQualified) if not each.stands]
+    stands = [each for each in of_kind(first + events, AwardQualified) if each.stands]
     for each in withdrawn:
         stands.remove(msgspec.structs.replace(each, stands=True))
-    assert stands == of_kind(AwardQualified, true)
+    assert stands == of_kind(true, AwardQualified)
     assert play.game.history(play.state)[-1] == {**other.game.history(other.state)[-1], "corrected": True}
 
 
@@ -123,7 +124,7 @@ def test_what_the_bank_discarded_openly_was_there() -> None:
     assert play.shown["phase"] == "drawing"
     play.cards("As")
     play.turn()
-    assert of_kind(RoundResult, play.events)
+    assert of_kind(play.events, RoundResult)
     with pytest.raises(Rejected, match="would be there twice"):
         correct(play, box1="9s 8s 7s 6s 3c")
     assert corrected(correct(play, box1="9s 8s 7s 6s 5c")).hands
@@ -172,7 +173,7 @@ def test_a_table_that_is_taken_up_again_at_every_step_retains_the_corrected_resu
         game = make_game(script.game, script.decree, script.settings)
         kept = Table("casino", "t1", script.game, script.decree, game, "b1", saved=saved)
         with contextlib.suppress(Rejected):
-            corrections += of_kind(ResultCorrected, kept.take(each, "time", 0))
+            corrections += of_kind(kept.take(each, "time", 0), ResultCorrected)
         saved = kept.saved()
     first, second = corrections
     assert (second.replaces, second.replaces_boot) == (first.seq, "b1")

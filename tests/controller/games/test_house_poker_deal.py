@@ -6,7 +6,8 @@ import pytest
 
 from controller.events import AlertCleared, AlertRaised, BetsClosed, CardDealt, Irregularity
 from controller.games.game import Rejected
-from tests.controller.games.poker_play import Play, dealt, go, of_kind, stopped, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.poker_play import Play, dealt, go, stopped, table
 
 ONE, TWO, BANK = "As Ad Kc 2d 3h", "7c 8c 9c Tc Jd", "Ah Kd 5s 4s 9h"
 HANDS = (ONE, TWO, BANK)
@@ -32,7 +33,7 @@ def ready(**settings: str) -> Play:
 )
 def test_one_card_each_from_the_left_the_banks_last_one_exposed(decree: str) -> None:
     play = table(decree=decree)
-    told = of_kind(CardDealt, dealt(play, *HANDS))
+    told = of_kind(dealt(play, *HANDS), CardDealt)
     assert [event.to for event in told] == ["box:1", "box:2", "dealer"] * 5
     assert [event.index for event in told] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5]
     assert [event.card for event in told if event.card] == ["9h"]
@@ -42,7 +43,7 @@ def test_one_card_each_from_the_left_the_banks_last_one_exposed(decree: str) -> 
 
 @pytest.mark.rule("BAL05-129")
 def test_the_banks_first_card_may_be_the_exposed_one() -> None:
-    told = of_kind(CardDealt, dealt(table(exposed="first"), *HANDS))
+    told = of_kind(dealt(table(exposed="first"), *HANDS), CardDealt)
     assert [(event.to, event.index, event.card) for event in told if event.card] == [("dealer", 1, "Ah")]
 
 
@@ -58,7 +59,7 @@ def test_the_banks_first_card_may_be_the_exposed_one() -> None:
 def test_packets_go_hand_by_hand_the_banks_last(decree: str, game: str, size: int) -> None:
     play = table(game, decree, dealt="packets")
     play.bets(2, 5)
-    told = of_kind(CardDealt, play.packets(size, size, size))
+    told = of_kind(play.packets(size, size, size), CardDealt)
     assert [event.to for event in told] == ["box:2"] * size + ["box:5"] * size + ["dealer"] * size
     assert {event.card for event in told} == {None}
     assert play.shown["phase"] == "decisions"
@@ -84,7 +85,7 @@ def test_packets_are_of_unknown_cards_until_they_are_shown() -> None:
 def test_a_reader_at_an_automatic_shoe_reads_hand_by_hand() -> None:
     play = table(dealt="packets", exposed="first")
     play.bets(1, 2)
-    told = of_kind(CardDealt, play.cards(" ".join(HANDS)))
+    told = of_kind(play.cards(" ".join(HANDS)), CardDealt)
     assert [event.to for event in told] == ["box:1"] * 5 + ["box:2"] * 5 + ["dealer"] * 5
     assert told[-1].card == "9h", "out of an automatic shoe the last is exposed"
 
@@ -93,7 +94,7 @@ def test_a_reader_at_an_automatic_shoe_reads_hand_by_hand() -> None:
 def test_three_passes_of_three_cards() -> None:
     play = table("three-card-poker", "BAL09")
     play.bets(1, 3)
-    told = of_kind(CardDealt, play.cards("2c 3c 4c 5c 6c 7c 8c 9c Tc"))
+    told = of_kind(play.cards("2c 3c 4c 5c 6c 7c 8c 9c Tc"), CardDealt)
     assert [event.to for event in told] == ["box:1", "box:3", "dealer"] * 3
     assert {event.card for event in told} == {None}
 
@@ -131,8 +132,8 @@ def test_the_first_card_before_bets_are_closed_waits_for_it() -> None:
     play.cards("As")
     stopped(play, "card_before_close")
     play.cards("Ad")
-    assert of_kind(BetsClosed, play.say("bets.close")) != []
-    assert [event.to for event in of_kind(CardDealt, play.events)] == ["box:1", "box:2"]
+    assert of_kind(play.say("bets.close"), BetsClosed) != []
+    assert [event.to for event in of_kind(play.events, CardDealt)] == ["box:1", "box:2"]
 
 
 def test_nothing_is_dealt_without_a_box() -> None:
@@ -156,10 +157,10 @@ def test_no_more_boxes_than_the_decree_has(game: str, decree: str, most: int) ->
 
 def test_a_card_outside_a_round_is_said_once() -> None:
     play = table()
-    assert [event.what for event in of_kind(Irregularity, play.cards("As"))] == ["card_out_of_round"]
-    assert [event.alert for event in of_kind(AlertRaised, play.events)] == ["card_out_of_round"]
+    assert [event.what for event in of_kind(play.cards("As"), Irregularity)] == ["card_out_of_round"]
+    assert [event.alert for event in of_kind(play.events, AlertRaised)] == ["card_out_of_round"]
     assert play.cards("Ad") == []
-    assert [event.alert for event in of_kind(AlertCleared, play.say("bets.open"))] == ["card_out_of_round"]
+    assert [event.alert for event in of_kind(play.say("bets.open"), AlertCleared)] == ["card_out_of_round"]
 
 
 def test_a_result_comes_after_all_of_it() -> None:

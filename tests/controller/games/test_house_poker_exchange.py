@@ -8,7 +8,8 @@ from controller.events import CardDealt, CardRemoved, CardTurned, HandDecided, I
 from controller.games.decks import DECKS
 from controller.games.game import Rejected
 from controller.games.house_poker.discards import bank_discards
-from tests.controller.games.poker_play import Play, bets, box, dealt, of_kind, result, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.poker_play import Play, bets, box, dealt, result, table
 
 LOW = "7c 5d 4h 3s 2c"
 """Nothing: the bank does not play with it."""
@@ -26,7 +27,7 @@ def test_a_bought_card_lies_face_up_and_costs_the_side_bets() -> None:
     assert play.shown["expected"] == "box:1"
     with pytest.raises(Rejected, match="box:1 waits for its card"):
         play.act(1, "go")
-    [came] = of_kind(CardDealt, play.cards("Th"))
+    [came] = of_kind(play.cards("Th"), CardDealt)
     assert (came.to, came.index, came.card) == ("box:1", 6, "Th")
     assert play.shown["hands"]["box:1"]["cards"] == [None, None, None, None, "Th"]
     with pytest.raises(Rejected, match="box:1 has bought its card"):
@@ -53,14 +54,14 @@ def test_a_bought_card_that_must_be_among_those_shown() -> None:
     play.act(1, "go")
     play.turn("dealer")
     told = play.show("box:1", "Ts Td Tc 6c 7s")
-    assert [event.what for event in of_kind(Irregularity, told)] == ["shown_differs"]
+    assert [event.what for event in of_kind(told, Irregularity)] == ["shown_differs"]
 
 
 def test_where_the_decree_does_not_say_a_bought_card_lies_face_down() -> None:
     play = table(bought_bets="play")
     dealt(play, "Ts Td Tc 6c 7s", ACE_KING, bets=[(1, "insurance")])
     play.act(1, "buy")
-    assert [event.card for event in of_kind(CardDealt, play.cards("Th"))] == [None]
+    assert [event.card for event in of_kind(play.cards("Th"), CardDealt)] == [None]
     play.act(1, "go")
     play.turn("dealer")
     assert bets(box(play.show("box:1", "Ts Td Tc Th 7s")))["insurance"] == ("win", (300, 1))
@@ -91,9 +92,9 @@ def test_a_player_discards_two_cards_at_most() -> None:
     for count in (3, -1, None):
         with pytest.raises(Rejected, match="say the count: 0 to 2 cards"):
             play.act(1, "discard", count=count)
-    [decided] = of_kind(HandDecided, play.act(1, "discard", count=2))
+    [decided] = of_kind(play.act(1, "discard", count=2), HandDecided)
     assert (decided.decision, decided.count) == ("discard", 2)
-    assert [(event.to, event.card) for event in of_kind(CardDealt, play.cards("Th 9s"))] == [("box:1", None)] * 2
+    assert [(event.to, event.card) for event in of_kind(play.cards("Th 9s"), CardDealt)] == [("box:1", None)] * 2
     with pytest.raises(Rejected, match="box:1 has discarded"):
         play.act(1, "discard", count=1)
 
@@ -102,7 +103,7 @@ def test_new_cards_go_box_by_box() -> None:
     play = draw("Ts Td 4c 6c 7s", "Ks Kd 4d 6d 7d", LOW)
     play.act(2, "discard", count=1)
     play.act(1, "discard", count=2)
-    assert [event.to for event in of_kind(CardDealt, play.cards("9c 9d 9s"))] == ["box:1", "box:1", "box:2"]
+    assert [event.to for event in of_kind(play.cards("9c 9d 9s"), CardDealt)] == ["box:1", "box:1", "box:2"]
 
 
 @pytest.mark.rule("EUS96-165", "EUS96-166")
@@ -110,11 +111,11 @@ def test_the_bank_discards_by_its_rule_and_then_plays_with_a_pair_of_eights() ->
     play = draw("Ts Td 4c 6c 7s", "8s 8d Ac 3h 2s")
     play.act(1, "discard", count=0)
     told = play.turn("dealer")
-    assert [(event.who, event.count) for event in of_kind(HandDecided, told)] == [("dealer", 2)]
-    assert [(event.card, event.to) for event in of_kind(CardRemoved, told)] == [("2s", "dealer"), ("3h", "dealer")]
+    assert [(event.who, event.count) for event in of_kind(told, HandDecided)] == [("dealer", 2)]
+    assert [(event.card, event.to) for event in of_kind(told, CardRemoved)] == [("2s", "dealer"), ("3h", "dealer")]
     with pytest.raises(Rejected, match="no choice"):
         play.say("hand.act", who="dealer", action="discard", count=1)
-    assert [event.card for event in of_kind(CardDealt, play.cards("9c 9h"))] == ["9c", "9h"]
+    assert [event.card for event in of_kind(play.cards("9c 9h"), CardDealt)] == ["9c", "9h"]
     told = play.turn()
     assert result(told).marks == ("dealer_qualifies",)
     assert (result(told).hands or ())[-1].kind == "two_pair"
@@ -133,7 +134,7 @@ def test_the_bank_plays_by_what_it_has_after_its_discards(bank: str, new: str, p
     play.cards(new)
     if plays:
         play.turn("box:1")
-    [found] = of_kind(RoundResult, play.events)
+    [found] = of_kind(play.events, RoundResult)
     assert found.marks == ("dealer_qualifies" if plays else "dealer_not_qualified",)
 
 
@@ -175,7 +176,7 @@ def test_a_wrong_discard_of_the_bank_makes_the_play_null() -> None:
     play = draw("Ts Td 4c 6c 7s", "8s 8d Ac 3h 2s")
     play.act(1, "discard", count=0)
     play.turn("dealer")
-    [void] = of_kind(RoundVoid, play.say("deal.error", error="wrong_discard", who="dealer"))
+    [void] = of_kind(play.say("deal.error", error="wrong_discard", who="dealer"), RoundVoid)
     assert void.reason == "misdeal"
 
 
@@ -198,7 +199,7 @@ def test_packets_of_new_cards() -> None:
     play.packets(5, 5)
     play.act(1, "go")
     play.act(1, "discard", count=2)
-    assert [event.to for event in of_kind(CardDealt, play.packets(1, 1))] == ["box:1", "box:1"]
+    assert [event.to for event in of_kind(play.packets(1, 1), CardDealt)] == ["box:1", "box:1"]
 
 
 # What is shown and was not so
@@ -209,7 +210,7 @@ def test_a_card_shown_that_was_read_otherwise_stops_the_round() -> None:
     dealt(play, "Ts Td Tc 6c 7s", ACE_KING)
     play.act(1, "go")
     play.turn("dealer")
-    [irregular] = of_kind(Irregularity, play.show("box:1", "Ts Td Tc 6c 7h"))
+    [irregular] = of_kind(play.show("box:1", "Ts Td Tc 6c 7h"), Irregularity)
     assert (irregular.what, irregular.asks) == ("shown_differs", ("cards.show", "card.decide", "round.void"))
     with pytest.raises(Rejected, match=r"say cards\.show with the right cards"):
         play.say("card.decide", action="remove")
@@ -234,7 +235,7 @@ def test_a_card_shown_that_cannot_be_there(cards: str, what: str) -> None:
     dealt(play, "- - - - -", ACE_KING)
     play.act(1, "go")
     play.turn("dealer")
-    assert [event.what for event in of_kind(Irregularity, play.show("box:1", cards))] == [what]
+    assert [event.what for event in of_kind(play.show("box:1", cards), Irregularity)] == [what]
     with pytest.raises(Rejected, match="with the right cards"):
         play.say("card.decide", action="accept")
     assert box(play.show("box:1", "Ts Td Tc 6c 7s")).kind == "trips"
@@ -253,5 +254,5 @@ def test_the_exposed_card_is_told_again_as_another() -> None:
     play.bets(1)
     play.packets(5, 5)
     play.show("dealer", "9h", index=5)
-    assert [event.what for event in of_kind(Irregularity, play.show("dealer", "9d", index=5))] == ["shown_differs"]
-    assert [event.card for event in of_kind(CardTurned, play.say("card.decide", action="accept"))] == ["9d"]
+    assert [event.what for event in of_kind(play.show("dealer", "9d", index=5), Irregularity)] == ["shown_differs"]
+    assert [event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)] == ["9d"]

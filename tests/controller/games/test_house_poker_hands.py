@@ -6,7 +6,8 @@ import pytest
 
 from controller.events import CardDealt, CardTurned, HandDecided, Irregularity
 from controller.games.game import Rejected
-from tests.controller.games.poker_play import bets, box, dealt, go, of_kind, result, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.poker_play import bets, box, dealt, go, result, table
 
 LOW = "7c 5d 4h 3s 2c"
 """Nothing: the bank does not play with it."""
@@ -21,14 +22,14 @@ NO_DRAW = pytest.mark.parametrize("decree", ["BAL05", "ARA02", "EUS96"])
 def test_who_passes_loses_the_ante_and_never_shows() -> None:
     play = table()
     dealt(play, "As Ad Kc 2d 3h", "Qs Qd Qc 2h 3d", ACE_KING)
-    [decided] = of_kind(HandDecided, play.act(1, "pass"))
+    [decided] = of_kind(play.act(1, "pass"), HandDecided)
     assert (decided.decision, decided.announcement) == ("pass", {"ca": "pas"})
-    [decided] = of_kind(HandDecided, play.act(2, "go"))
+    [decided] = of_kind(play.act(2, "go"), HandDecided)
     assert decided.announcement == {"ca": "hi vaig"}
     with pytest.raises(Rejected, match="box:1 cannot be turned"):
         play.turn("box:1")
     told = [*play.turn("dealer"), *play.turn("box:2")]
-    assert {event.to for event in of_kind(CardTurned, told)} == {"dealer", "box:2"}
+    assert {event.to for event in of_kind(told, CardTurned)} == {"dealer", "box:2"}
     assert bets(box(told)) == {"ante": ("lose", None)}
     assert (box(told).cards, box(told).kind, box(told).outcome) == ((), None, "lose")
 
@@ -38,7 +39,7 @@ def test_when_all_pass_the_bank_shows_nothing(decree: str) -> None:
     play = table(decree=decree)
     dealt(play, "As Ad Kc 2d 3h", ACE_KING)
     told = play.act(1, "pass")
-    assert of_kind(CardTurned, told) == []
+    assert of_kind(told, CardTurned) == []
     assert result(told).marks == ()
     assert [hand.cards for hand in result(told).hands or ()] == [(), ("9h",)]
 
@@ -83,7 +84,7 @@ def test_who_shows_his_cards_loses_everything() -> None:
     dealt(play, "As Ad Kc 2d 3h", "Qs Qd Qc 2h 3d", ACE_KING, bets=[(1, "insurance")])
     play.act(1, "go")
     told = play.say("deal.error", error="exposed", who="box:1", fault="player")
-    assert [(event.what, event.detail) for event in of_kind(Irregularity, told)] == [("hand_told", "box:1")]
+    assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [("hand_told", "box:1")]
     play.act(2, "go")
     told = play.turn()
     assert bets(box(told)) == {"ante": ("lose", None), "second": ("lose", None), "insurance": ("lose", None)}
@@ -136,7 +137,7 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
         play.show("dealer", "9c 8d 4h")
     play.act(1, "go")
     play.act(2, "pass")
-    assert [event.card for event in of_kind(CardTurned, play.turn("dealer"))] == ["9c", "8d", "4h"]
+    assert [event.card for event in of_kind(play.turn("dealer"), CardTurned)] == ["9c", "8d", "4h"]
     shown = [event.card for event in play.events if isinstance(event, CardDealt | CardTurned)]
     assert not {"Qs", "Qd", "2h"} & set(shown), "who gives up never shows"
 

@@ -7,7 +7,8 @@ import pytest
 from controller.commands import VoidReason
 from controller.events import AlertCleared, AlertRaised, CardDealt, CardRemoved, DeckChecked, Irregularity, RoundVoid
 from controller.games.game import Rejected
-from tests.controller.games.poker_play import Play, of_kind, singly, stopped, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.poker_play import Play, singly, stopped, table
 
 ONE, TWO, BANK = "As Ad Kc 2d 3h", "7c 8c 9c Tc Jd", "Ah Kd 5s 4s 9h"
 HANDS = (ONE, TWO, BANK)
@@ -53,7 +54,7 @@ def test_any_error_of_the_deal_makes_the_whole_play_null(game: str, decree: str,
     play = table(game, decree)
     play.bets(1, 2)
     play.cards("As Ad")
-    [void] = of_kind(RoundVoid, play.say("deal.error", error=error))
+    [void] = of_kind(play.say("deal.error", error=error), RoundVoid)
     assert (void.reason, void.by, void.law) == (reason, "M. Lasa", play.game.book.void[reason].rule)
     assert play.state.hand is None
     play.bets(1)
@@ -86,7 +87,7 @@ def test_a_card_that_is_there_twice_stops_the_deal(decree: str) -> None:
     with pytest.raises(Rejected, match="card_duplicate"):
         play.say("card.decide", action="read", card="Ad")
     play.say("card.decide", action="read", card="2c")
-    assert [event.to for event in of_kind(CardDealt, play.events)] == ["box:1", "box:2", "dealer", "box:1"]
+    assert [event.to for event in of_kind(play.events, CardDealt)] == ["box:1", "box:2", "dealer", "box:1"]
     assert play.sealed, "no card of the deal is told"
 
 
@@ -95,7 +96,7 @@ def test_a_foreign_card_stops_the_deal() -> None:
     play = ready()
     play.cards("Xx")
     stopped(play, "card_foreign")
-    [void] = of_kind(RoundVoid, play.say("round.void", reason="deck_defective"))
+    [void] = of_kind(play.say("round.void", reason="deck_defective"), RoundVoid)
     assert void.reason == "deck_defective"
 
 
@@ -109,7 +110,7 @@ def test_a_card_too_many_stops_the_round() -> None:
         play.say("card.decide", action="accept")
     with pytest.raises(Rejected, match="the round stands still"):
         play.act(1, "go")
-    removed = of_kind(CardRemoved, play.say("card.decide", action="remove"))
+    removed = of_kind(play.say("card.decide", action="remove"), CardRemoved)
     assert [(event.why, event.card) for event in removed] == [("card_extra", None)]
     play.act(1, "go")
 
@@ -119,14 +120,14 @@ def test_an_exposed_card_of_a_player_stops_the_deal() -> None:
     play.cards("As", exposed=True)
     stopped(play, "card_exposed")
     assert play.sealed != []
-    told = of_kind(CardDealt, play.say("card.decide", action="accept"))
+    told = of_kind(play.say("card.decide", action="accept"), CardDealt)
     assert [(event.to, event.card) for event in told] == [("box:1", None)], "nobody saw it: the device was wrong"
 
 
 def test_an_exposed_card_of_the_bank_at_its_place_is_none() -> None:
     play = ready()
     play.cards(singly(ONE, TWO, BANK).rsplit(" ", 1)[0])
-    assert [event.card for event in of_kind(CardDealt, play.cards("9h", exposed=True))] == ["9h"]
+    assert [event.card for event in of_kind(play.cards("9h", exposed=True), CardDealt)] == ["9h"]
 
 
 def test_a_card_that_a_reader_could_not_read_stops_the_deal_where_it_lies_face_up() -> None:
@@ -137,14 +138,14 @@ def test_a_card_that_a_reader_could_not_read_stops_the_deal_where_it_lies_face_u
     stopped(play, "card_unread")
     with pytest.raises(Rejected, match="say read and the card"):
         play.say("card.decide", action="accept")
-    assert [event.card for event in of_kind(CardDealt, play.say("card.decide", action="read", card="9h"))] == ["9h"]
+    assert [event.card for event in of_kind(play.say("card.decide", action="read", card="9h"), CardDealt)] == ["9h"]
 
 
 def test_a_card_that_the_device_gives_to_another_hand_stops_the_deal() -> None:
     play = ready()
     play.cards("As", to="box:2")
     stopped(play, "card_order")
-    assert [event.to for event in of_kind(CardDealt, play.say("card.decide", action="accept"))] == ["box:1"]
+    assert [event.to for event in of_kind(play.say("card.decide", action="accept"), CardDealt)] == ["box:1"]
 
 
 def test_a_card_that_the_device_is_not_sure_of() -> None:
@@ -167,7 +168,7 @@ def test_a_packet_of_a_wrong_size_stops_the_deal(game: str, decree: str, size: i
     play.packets(size, size + wrong)
     stopped(play, "packet_wrong")
     play.packets(size)
-    told = of_kind(CardDealt, play.say("card.decide", action="accept"))
+    told = of_kind(play.say("card.decide", action="accept"), CardDealt)
     assert [event.to for event in told] == ["box:2"] * size + ["dealer"] * size, (
         "counted again it was right, and what came next follows"
     )
@@ -178,7 +179,7 @@ def test_a_packet_too_many_stops_the_round() -> None:
     play.bets(1)
     play.packets(5, 5, 5)
     stopped(play, "card_extra")
-    removed = of_kind(CardRemoved, play.say("card.decide", action="remove"))
+    removed = of_kind(play.say("card.decide", action="remove"), CardRemoved)
     assert [event.card for event in removed] == [None] * 5
 
 
@@ -189,7 +190,7 @@ def test_a_missing_packet_is_waited_for() -> None:
     assert play.shown["expected"] == "dealer"
     with pytest.raises(Rejected, match="the hands are not dealt"):
         play.act(1, "go")
-    [void] = of_kind(RoundVoid, play.say("deal.error", error="too_few", who="dealer"))
+    [void] = of_kind(play.say("deal.error", error="too_few", who="dealer"), RoundVoid)
     assert void.reason == "wrong_count"
 
 
@@ -199,7 +200,7 @@ def test_a_packet_for_another_hand_stops_the_deal() -> None:
     play.packets(5, to="box:2")
     stopped(play, "card_order")
     play.say("card.decide", action="remove")
-    assert of_kind(CardDealt, play.packets(5, to="1")) != [], "what the device calls it is its own affair"
+    assert of_kind(play.packets(5, to="1"), CardDealt) != [], "what the device calls it is its own affair"
 
 
 @pytest.mark.rule("ARA02-135", "BAL09-035")
@@ -217,8 +218,8 @@ def test_a_devices_word_makes_the_play_null_where_the_site_says_so(decree: str) 
     play = table(decree=decree, misdeal="void")
     play.bets(1, 2)
     told = play.cards("As Ad As")
-    assert [event.what for event in of_kind(Irregularity, told)] == ["card_duplicate"]
-    [void] = of_kind(RoundVoid, told)
+    assert [event.what for event in of_kind(told, Irregularity)] == ["card_duplicate"]
+    [void] = of_kind(told, RoundVoid)
     assert (void.reason, void.by) == ("deck_defective", None)
 
 
@@ -227,9 +228,9 @@ def test_a_devices_word_makes_the_play_null_where_the_site_says_so(decree: str) 
 
 def test_a_deck_is_counted() -> None:
     play = table()
-    [checked] = of_kind(DeckChecked, play.say("deck.check", cards=51))
+    [checked] = of_kind(play.say("deck.check", cards=51), DeckChecked)
     assert (checked.right, checked.count, checked.count_right, checked.by) == (False, 51, False, "M. Lasa")
-    assert [event.what for event in of_kind(Irregularity, play.events)] == ["deck_wrong"]
+    assert [event.what for event in of_kind(play.events, Irregularity)] == ["deck_wrong"]
     play.say("bets.open")
     play.say("boxes.set", boxes=[1])
     assert play.shown["asks"] == ["deck.check"]
@@ -237,7 +238,7 @@ def test_a_deck_is_counted() -> None:
         play.say("bets.close")
     play.say("deck.check", cards=52)
     play.say("bets.close")
-    assert [event.alert for event in of_kind(AlertCleared, play.events)] == ["deck_wrong"]
+    assert [event.alert for event in of_kind(play.events, AlertCleared)] == ["deck_wrong"]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +255,7 @@ def test_a_deck_is_counted() -> None:
 )
 def test_what_the_shuffler_says_of_the_deck(verdict: dict[str, object], right: bool) -> None:
     play = table()
-    [checked] = of_kind(DeckChecked, play.verdict(**verdict))
+    [checked] = of_kind(play.verdict(**verdict), DeckChecked)
     assert (checked.right, checked.device) == (right, "shuffler")
     assert play.shown["deck"] is right
     assert ("deck_wrong" in play.state.alerts) is not right
@@ -263,7 +264,7 @@ def test_what_the_shuffler_says_of_the_deck(verdict: dict[str, object], right: b
 def test_a_wrong_deck_stops_the_deal_and_names_no_card() -> None:
     play = ready()
     play.cards("As Ad")
-    [checked] = of_kind(DeckChecked, play.verdict(count=51, missing=("Kh",)))
+    [checked] = of_kind(play.verdict(count=51, missing=("Kh",)), DeckChecked)
     assert (checked.missing, checked.right) == ((), False)
     stopped(play, "deck_wrong")
     assert play.sealed, "the missing card may be one that lies face down"
@@ -278,9 +279,9 @@ def test_a_shuffler_that_is_not_ready_stops_the_deal(state: str) -> None:
     play.packets(5)
     play.shuffler(state)
     stopped(play, "shuffler_unready")
-    assert [event.alert for event in of_kind(AlertRaised, play.events)] == [f"shuffler_{state}"]
+    assert [event.alert for event in of_kind(play.events, AlertRaised)] == [f"shuffler_{state}"]
     play.shuffler("ready")
-    assert [event.alert for event in of_kind(AlertCleared, play.events)] == [f"shuffler_{state}"]
+    assert [event.alert for event in of_kind(play.events, AlertCleared)] == [f"shuffler_{state}"]
     play.packets(5)
     assert play.shown["phase"] == "decision", "a person says that it goes on"
     play.say("card.decide", action="accept")
@@ -297,7 +298,7 @@ def test_no_deal_begins_from_a_shuffler_that_is_not_ready() -> None:
     play.say("deck.check", cards=52)
     play.say("bets.close")
     assert "shuffler_jam" in play.state.alerts, "it is jammed still; the cards are dealt by hand"
-    assert [event.alert for event in of_kind(AlertCleared, play.shuffler("ready"))] == ["shuffler_jam"]
+    assert [event.alert for event in of_kind(play.shuffler("ready"), AlertCleared)] == ["shuffler_jam"]
 
 
 def test_a_shuffler_says_its_state_again_and_another() -> None:
@@ -305,7 +306,7 @@ def test_a_shuffler_says_its_state_again_and_another() -> None:
     play.shuffler("jam")
     assert play.shuffler("jam") == []
     told = play.shuffler("recovering")
-    assert [event.alert for event in of_kind(AlertCleared, told)] == ["shuffler_jam"]
-    assert [event.alert for event in of_kind(AlertRaised, told)] == ["shuffler_recovering"]
+    assert [event.alert for event in of_kind(told, AlertCleared)] == ["shuffler_jam"]
+    assert [event.alert for event in of_kind(told, AlertRaised)] == ["shuffler_recovering"]
     assert play.shuffler("shuffling") != []
     assert play.shuffler("ready") == []

@@ -6,7 +6,8 @@ import pytest
 
 from controller.events import CardDealt, CardTurned, DeckChecked, Irregularity
 from controller.games.game import Rejected
-from tests.controller.games.poker_play import Play, box, dealt, of_kind, result, singly, stopped, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.poker_play import Play, box, dealt, result, singly, stopped, table
 
 ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
 
@@ -29,7 +30,7 @@ def test_the_cards_of_one_box_told_under_the_name_of_another() -> None:
     stopped(play, "card_duplicate")
     play.show("box:1", ONE)
     stopped(play, "shown_differs")
-    assert {event.card for event in of_kind(CardTurned, play.say("card.decide", action="accept"))} == set(ONE.split())
+    assert {event.card for event in of_kind(play.say("card.decide", action="accept"), CardTurned)} == set(ONE.split())
     told = play.show("box:2", TWO)
     assert [(hand.who, hand.cards) for hand in result(told).hands or ()][:2] == [
         ("box:1", tuple(ONE.split())),
@@ -72,7 +73,7 @@ def test_a_card_that_is_read_twice_lies_there_unread() -> None:
     play.cards("As Ah As")
     stopped(play, "card_duplicate")
     told = play.say("card.decide", action="read")
-    assert [(event.to, event.card) for event in of_kind(CardDealt, told)] == [("box:1", None)]
+    assert [(event.to, event.card) for event in of_kind(told, CardDealt)] == [("box:1", None)]
     play.cards("Kd Kc 5s 2d 4s 3h 9h")
     play.act(1, "go")
     play.turn("dealer")
@@ -95,7 +96,7 @@ def test_a_hand_that_has_lost_gets_no_card_that_it_has_bought() -> None:
     play.act(1, "buy")
     play.act(2, "buy")
     play.say("deal.error", error="exposed", who="box:1", fault="player")
-    assert [event.to for event in of_kind(CardDealt, play.cards("2h"))] == ["box:2"]
+    assert [event.to for event in of_kind(play.cards("2h"), CardDealt)] == ["box:2"]
 
 
 def test_a_silence_after_a_card_that_came_before_bets_closed() -> None:
@@ -107,8 +108,8 @@ def test_a_silence_after_a_card_that_came_before_bets_closed() -> None:
     play.gap()
     play.cards("Kc")
     told = play.say("bets.close")
-    assert [event.what for event in of_kind(Irregularity, told)] == ["silence"]
-    assert of_kind(CardDealt, told) == []
+    assert [event.what for event in of_kind(told, Irregularity)] == ["silence"]
+    assert of_kind(told, CardDealt) == []
     play.say("cards.deal", count=10)
     assert play.shown["phase"] == "decisions"
 
@@ -122,7 +123,7 @@ def test_that_silence_is_not_forgotten_with_the_card_that_is_taken_away() -> Non
     play.cards("Kc")
     play.say("card.decide", action="remove")
     stopped(play, "card_before_close")
-    assert [event.what for event in of_kind(Irregularity, play.say("bets.close"))] == ["silence"]
+    assert [event.what for event in of_kind(play.say("bets.close"), Irregularity)] == ["silence"]
 
 
 def test_the_open_card_of_those_that_came_in_a_silence_is_told_with_them() -> None:
@@ -130,7 +131,7 @@ def test_the_open_card_of_those_that_came_in_a_silence_is_told_with_them() -> No
     play.bets(1)
     play.gap()
     told = play.say("cards.deal", count=2, cards=["Kd"])
-    assert [event.card for event in of_kind(CardTurned, told)] == ["Kd"]
+    assert [event.card for event in of_kind(told, CardTurned)] == ["Kd"]
     assert play.shown["asks"][0] == "cards.deal", "the others are still to be told"
 
 
@@ -147,7 +148,7 @@ def test_a_verdict_does_not_name_a_card_that_came_too_early() -> None:
     play.say("bets.open")
     play.say("boxes.set", boxes=[1])
     play.cards("As")
-    [checked] = of_kind(DeckChecked, play.verdict(count=51, missing=("As",)))
+    [checked] = of_kind(play.verdict(count=51, missing=("As",)), DeckChecked)
     assert (checked.right, checked.missing) == (False, ())
     assert len(play.sealed) == 2
 

@@ -9,7 +9,8 @@ import pytest
 from controller.events import AnyEvent, CardDealt, Irregularity, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkLost
-from tests.controller.games.poker_play import Play, box, dealt, of_kind, singly, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.poker_play import Play, box, dealt, singly, table
 
 ONE, BANK = "As Ad Kc 2d 3h", "Ah Kd 5s 4s 9h"
 
@@ -23,17 +24,17 @@ def half_dealt() -> Play:
 
 def test_a_silence_in_the_deal_stops_it() -> None:
     play = half_dealt()
-    [irregular] = of_kind(Irregularity, play.gap())
+    [irregular] = of_kind(play.gap(), Irregularity)
     assert (irregular.what, irregular.asks) == ("silence", ("cards.deal", "card.decide", "round.void"))
-    assert of_kind(Irregularity, play.gap()) == [], "it is said once"
-    assert of_kind(CardDealt, play.cards("Kd")) == [], "nobody knows whose it is"
+    assert of_kind(play.gap(), Irregularity) == [], "it is said once"
+    assert of_kind(play.cards("Kd"), CardDealt) == [], "nobody knows whose it is"
 
 
 def test_a_person_says_that_no_card_was_missed() -> None:
     play = half_dealt()
     play.gap()
     play.cards("Kd")
-    assert [event.to for event in of_kind(CardDealt, play.say("card.decide", action="accept"))] == ["dealer"]
+    assert [event.to for event in of_kind(play.say("card.decide", action="accept"), CardDealt)] == ["dealer"]
     play.cards("Kc 5s 2d 4s 3h 9h")
     play.act(1, "go")
     play.turn()
@@ -58,8 +59,8 @@ def test_a_person_tells_what_was_dealt_in_the_silence() -> None:
 def test_what_comes_late_is_never_acted_upon(kind: str) -> None:
     play = half_dealt()
     told = play.cards("Kd", late=True) if kind == "card" else play.packets(1, late=True)
-    assert [event.what for event in of_kind(Irregularity, told)] == ["silence"]
-    assert of_kind(CardDealt, told) == []
+    assert [event.what for event in of_kind(told, Irregularity)] == ["silence"]
+    assert of_kind(told, CardDealt) == []
     play.cards("Kc", late=True)
     assert play.state.hand is not None
     assert play.state.hand.queue == ()
@@ -71,7 +72,7 @@ def test_a_device_that_is_not_heard_when_bets_close() -> None:
     play.say("boxes.set", boxes=[1])
     play.take(LinkLost(at=play.now(), device="shoe", reason="unplugged"))
     assert play.shown["asks"] == []
-    assert [event.what for event in of_kind(Irregularity, play.say("bets.close"))] == ["silence"]
+    assert [event.what for event in of_kind(play.say("bets.close"), Irregularity)] == ["silence"]
 
 
 def test_a_device_that_is_heard_again_before_bets_close() -> None:
@@ -88,7 +89,7 @@ def test_the_slots_deal_no_cards() -> None:
     play.coin(1)
     play.say("bets.close")
     assert play.gap("slots") == []
-    assert [event.what for event in of_kind(Irregularity, play.gap())] == ["silence"]
+    assert [event.what for event in of_kind(play.gap(), Irregularity)] == ["silence"]
 
 
 def test_a_silence_when_no_card_is_to_come_hides_none() -> None:
@@ -96,7 +97,7 @@ def test_a_silence_when_no_card_is_to_come_hides_none() -> None:
     dealt(play, ONE, BANK)
     assert play.gap() == []
     play.act(1, "go")
-    assert of_kind(RoundResult, play.turn()) != []
+    assert of_kind(play.turn(), RoundResult) != []
 
 
 def test_a_silence_while_the_round_stands_still_for_something_else() -> None:
@@ -104,16 +105,16 @@ def test_a_silence_while_the_round_stands_still_for_something_else() -> None:
     play.cards("As")
     play.gap()
     told = play.say("card.decide", action="remove")
-    assert [event.what for event in of_kind(Irregularity, told)] == ["silence"]
+    assert [event.what for event in of_kind(told, Irregularity)] == ["silence"]
 
 
 def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:
     play = table()
     dealt(play, ONE, BANK)
-    [left] = of_kind(RoundUnresolved, play.say("session.close"))
+    [left] = of_kind(play.say("session.close"), RoundUnresolved)
     assert (left.round, left.why, left.candidate) == (1, "undecided", None)
     assert [frame.frame for frame in left.frames] == ["frame 14"], "the exposed card alone"
-    [result] = of_kind(RoundResult, play.say("round.confirm"))
+    [result] = of_kind(play.say("round.confirm"), RoundResult)
     assert (result.confirmed_by, [hand.cards for hand in result.hands or ()]) == ("M. Lasa (table_head)", [("9h",)])
     with pytest.raises(Rejected, match="round 1 has its result"):
         play.say("round.void", round=1, reason="inspector")
@@ -122,14 +123,14 @@ def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:
 def test_bets_that_are_open_when_the_session_closes_are_no_round() -> None:
     play = table()
     play.say("bets.open")
-    assert of_kind(RoundUnresolved, play.say("session.close")) == []
+    assert of_kind(play.say("session.close"), RoundUnresolved) == []
 
 
 def test_an_unresolved_round_may_be_null() -> None:
     play = table()
     dealt(play, ONE, BANK)
     play.say("session.close")
-    [void] = of_kind(RoundVoid, play.say("round.void", reason="device_fault"))
+    [void] = of_kind(play.say("round.void", reason="device_fault"), RoundVoid)
     assert (void.round, void.reason) == (1, "device_fault")
     assert [line["kind"] for line in play.game.history(play.state)] == ["void"]
 
@@ -144,7 +145,7 @@ def test_a_person_stands_for_a_round_whose_hands_cannot_be_told() -> None:
     play.act(2, "go")
     play.show("dealer", BANK)
     play.show("box:1", "Ks Kc 3h 6d 7d")
-    [result] = of_kind(RoundResult, play.say("round.confirm"))
+    [result] = of_kind(play.say("round.confirm"), RoundResult)
     assert [(hand.who, hand.outcome) for hand in result.hands or ()] == [("box:1", "win"), ("box:2", None), ("dealer", None)]
     assert (result.marks, result.confirmed_by) == (("dealer_qualifies",), "M. Lasa (table_head)")
 
@@ -156,7 +157,7 @@ def test_who_is_in_charge_calls_a_round_null(reason: str) -> None:
         play.say("round.void", role="croupier", reason=reason)
     with pytest.raises(Rejected, match="a round is not null for ball_out"):
         play.say("round.void", reason="ball_out")
-    assert [event.reason for event in of_kind(RoundVoid, play.say("round.void", reason=reason))] == [reason]
+    assert [event.reason for event in of_kind(play.say("round.void", reason=reason), RoundVoid)] == [reason]
 
 
 def test_a_table_goes_on_from_what_was_written_down() -> None:
@@ -171,7 +172,7 @@ def test_a_table_goes_on_from_what_was_written_down() -> None:
     for step in steps:
         other.again()
         assert step(play) == step(other)
-    assert of_kind(RoundResult, play.events) != []
+    assert of_kind(play.events, RoundResult) != []
 
 
 # What is told of cards

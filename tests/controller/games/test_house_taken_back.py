@@ -9,7 +9,8 @@ import pytest
 from controller.events import AnyEvent, BetPlaced, CardDealt, CardExpected, HandDecided
 from controller.games.game import Rejected
 from tests.controller.games import banked_play, circle_play
-from tests.controller.games.poker_play import box, dealt, of_kind, result, singly, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.poker_play import box, dealt, result, singly, table
 
 ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
 LOW = "7c 5d 4h 3s 2c"
@@ -23,7 +24,7 @@ def back(play: Any, number: int, action: str, **fields: Any) -> list[AnyEvent]:
 
 
 def decided(events: list[AnyEvent]) -> list[tuple[str, str, bool]]:
-    return [(event.who, event.decision, event.stands) for event in of_kind(HandDecided, events)]
+    return [(event.who, event.decision, event.stands) for event in of_kind(events, HandDecided)]
 
 
 # Poker against the house
@@ -35,7 +36,7 @@ def test_a_hand_that_was_told_as_given_up_plays_on_with_its_cards() -> None:
     play.act(1, "pass")
     told = back(play, 1, "pass")
     assert decided(told) == [("box:1", "pass", False)]
-    assert [event.announcement for event in of_kind(HandDecided, told)] == [None], "nothing is called for it"
+    assert [event.announcement for event in of_kind(told, HandDecided)] == [None], "nothing is called for it"
     assert play.shown["undecided"] == ["box:1", "box:2"]
     play.again()
     play.act(1, "go")
@@ -115,9 +116,9 @@ def test_a_card_is_not_bought_by_the_wrong_box(decree: str) -> None:
     dealt(play, ONE, TWO, BANK)
     play.act(1, "buy")
     told = back(play, 1, "buy")
-    assert [event.to for event in of_kind(CardExpected, told)] == [None]
+    assert [event.to for event in of_kind(told, CardExpected)] == [None]
     play.act(2, "buy")
-    assert [event.to for event in of_kind(CardDealt, play.cards("2h"))] == ["box:2"]
+    assert [event.to for event in of_kind(play.cards("2h"), CardDealt)] == ["box:2"]
     with pytest.raises(Rejected, match="box:2 has got a card for it"):
         back(play, 2, "buy")
     play.act(1, "go")
@@ -182,7 +183,7 @@ def test_a_bet_that_was_told_as_taken_back_lies_again() -> None:
     play.act("box:1", "withdraw")
     told = back(play, 1, "withdraw")
     assert decided(told) == [("box:1", "withdraw", False)]
-    assert [(event.who, event.bet, event.lies) for event in of_kind(BetPlaced, told)] == [("box:1", "bet_1", True)]
+    assert [(event.who, event.bet, event.lies) for event in of_kind(told, BetPlaced)] == [("box:1", "bet_1", True)]
     play.act("box:2", "withdraw")
     play.turn("common:1", "common:2", "box:1", "box:2")
     outcomes = {who: banked_play.bets_of(play.result(), who)["bet_1"][0] for who in ("box:1", "box:2")}
@@ -196,7 +197,7 @@ def test_a_bet_that_was_told_as_left_may_still_be_taken_back() -> None:
         back(play, 1, "withdraw")
     back(play, 1, "go")
     play.act("box:1", "withdraw")
-    assert play.shown()["withdrawn"] == {"box:1": ["bet_1"]}
+    assert play.shown["withdrawn"] == {"box:1": ["bet_1"]}
 
 
 def test_the_turned_card_closes_a_decision_at_trijoker() -> None:
@@ -207,7 +208,7 @@ def test_the_turned_card_closes_a_decision_at_trijoker() -> None:
         back(play, 1, "withdraw")
     play.act("box:1", "withdraw")
     back(play, 1, "withdraw")
-    assert play.shown()["withdrawn"] == {"box:1": ["bet_1"]}, "the first one stands"
+    assert play.shown["withdrawn"] == {"box:1": ["bet_1"]}, "the first one stands"
     play.turn("common:2")
     with pytest.raises(Rejected, match="box:1 has said nothing"):
         back(play, 1, "withdraw")
@@ -228,14 +229,14 @@ def test_a_player_of_texas_who_was_told_as_giving_up_plays_on() -> None:
     play = texas()
     play.act("box:1", "pass")
     assert decided(back(play, 1, "pass")) == [("box:1", "pass", False)]
-    assert play.shown()["spoke"] == {}
+    assert play.shown["spoke"] == {}
     play.act("box:1", "go")
     play.act("box:2", "pass")
-    assert play.shown()["expected"] == "board"
+    assert play.shown["expected"] == "board"
     with pytest.raises(Rejected, match="box:2 has said pass last"):
         back(play, 2, "go")
     told = back(play, 2, "pass")
-    assert [event.to for event in of_kind(CardExpected, told)] == [None], "the turn card is not due any more"
+    assert [event.to for event in of_kind(told, CardExpected)] == [None], "the turn card is not due any more"
     play.act("box:2", "pass")
     play.cards("4c 6s")
     play.turn("dealer", "box:1")

@@ -20,8 +20,9 @@ from controller.games.game import Rejected
 from controller.games.games import make_game
 from devices.readings import DiceFault
 from tests.controller.decrees import of
-from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind
+from tests.controller.games.banked_play import Play, bets_of, irregularities
 from tests.controller.games.pai_gow_play import DECREES, WINS, played, table
+from tests.controller.games.play import of_kind
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -33,10 +34,10 @@ every = pytest.mark.parametrize("decree", DECREES)
 def test_the_bank_is_told_and_goes_round(decree: str) -> None:
     play = Play("pai-gow", decree)
     play.open(2, 5)
-    assert play.shown()["bank"] == "dealer"
-    moved = [event.seat for _ in range(4) for event in of_kind(ButtonMoved, play.say("button.set", "croupier"))]
+    assert play.shown["bank"] == "dealer"
+    moved = [event.seat for _ in range(4) for event in of_kind(play.say("button.set", "croupier"), ButtonMoved)]
     assert moved == [2, 5, 7, 2]
-    assert play.shown()["bank"] == "box:2"
+    assert play.shown["bank"] == "box:2"
     with pytest.raises(Rejected, match="has the bank already"):
         play.say("button.set", seat=2)
     with pytest.raises(Rejected, match="one of the places in play"):
@@ -63,7 +64,7 @@ def test_the_bank_is_at_a_place_in_play() -> None:
         play.say("bets.open")
     play.say("session.close")
     play.open(1)
-    assert play.shown()["bank"] == "dealer"
+    assert play.shown["bank"] == "dealer"
 
 
 @pytest.mark.parametrize("decree", of("BAL09-013"))
@@ -79,7 +80,7 @@ def test_the_commission_is_five_in_a_hundred_at_most_and_told_before_the_round(d
         make_game("pai-gow", decree, {"commission": 51})
     play = Play("pai-gow", decree, commission=25)
     play.open(1)
-    assert play.shown()["commission"] == 25
+    assert play.shown["commission"] == 25
     assert bets_of(played(WINS, decree=decree, commission=25).result(), "box:1") == {"bet": ("win", (39, 40))}
 
 
@@ -89,11 +90,11 @@ def test_the_commission_is_five_in_a_hundred_at_most_and_told_before_the_round(d
 @pytest.mark.parametrize("decree", of("BAL09-039 BAL09-034", "EUS96-176"))
 def test_the_dice_say_who_gets_the_first_hand(decree: str) -> None:
     play = table(1, 2, 5, decree=decree)
-    assert play.shown()["phase"] == "dice"
+    assert play.shown["phase"] == "dice"
     said = play.dice(3, 4, 5)
-    [throw] = of_kind(DiceThrown, said)
+    [throw] = of_kind(said, DiceThrown)
     assert (throw.values, throw.total, throw.seat) == ((3, 4, 5), 12, 4)  # nobody plays at 4: the next one clockwise
-    served = [event.to for _ in range(4) for event in of_kind(CardDealt, play.packet(7))]
+    served = [event.to for _ in range(4) for event in of_kind(play.packet(7), CardDealt)]
     assert list(dict.fromkeys(served)) == ["box:5", "dealer", "box:1", "box:2"]
     assert Counter(served) == dict.fromkeys(("box:5", "dealer", "box:1", "box:2"), 7)
 
@@ -104,7 +105,7 @@ def test_the_count_begins_at_the_bank(decree: str) -> None:
     play.open(1, 2, 3)
     play.say("button.set", seat=2)
     play.bets()
-    [throw] = of_kind(DiceThrown, play.say("dice.tell", "croupier", values=[1, 1, 6]))
+    [throw] = of_kind(play.say("dice.tell", "croupier", values=[1, 1, 6]), DiceThrown)
     assert throw.seat == 2
 
 
@@ -118,7 +119,7 @@ def test_dice_before_no_more_bets_do_not_count(decree: str) -> None:
     with pytest.raises(Rejected, match="bets are closed"):
         play.say("dice.tell", values=[1, 2, 3])
     play.say("bets.close")
-    assert of_kind(DiceThrown, play.dice(1, 2, 4))
+    assert of_kind(play.dice(1, 2, 4), DiceThrown)
 
 
 @every
@@ -145,8 +146,8 @@ def test_the_dice_are_of_one_colour_and_20_to_25_millimetres(decree: str, fields
     play = Play("pai-gow", decree)
     play.open(1)
     said = play.say("dice.set", "croupier", **fields)
-    assert [event.serials for event in of_kind(DiceRegistered, said)] == [tuple(fields["serials"])]
-    assert [(event.what, event.detail) for event in of_kind(Irregularity, said)] == [("dice_wrong", each) for each in wrong]
+    assert [event.serials for event in of_kind(said, DiceRegistered)] == [tuple(fields["serials"])]
+    assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [("dice_wrong", each) for each in wrong]
 
 
 def test_a_second_throw_does_not_count_unless_the_croupier_stands_for_it() -> None:
@@ -155,7 +156,7 @@ def test_a_second_throw_does_not_count_unless_the_croupier_stands_for_it() -> No
     assert irregularities(play.dice(4, 5, 6)) == [("dice_again", ())]
     said = play.say("dice.tell", "croupier", values=[4, 5, 6])
     assert irregularities(said) == [("dice_differ", ())]
-    assert [event.total for event in of_kind(DiceThrown, said)] == [15]
+    assert [event.total for event in of_kind(said, DiceThrown)] == [15]
     play.packet(7)
     with pytest.raises(Rejected, match="cards are dealt already"):
         play.say("dice.tell", values=[1, 2, 3])
@@ -164,7 +165,7 @@ def test_a_second_throw_does_not_count_unless_the_croupier_stands_for_it() -> No
 def test_a_throw_that_is_known_late_is_told_by_a_person() -> None:
     play = table()
     assert irregularities(play.dice(1, 2, 3, late=True)) == [("dice_late", ("dice.tell", "round.void"))]
-    assert [event.seat for event in of_kind(DiceThrown, play.say("dice.tell", values=[1, 2, 3]))] == [5]
+    assert [event.seat for event in of_kind(play.say("dice.tell", values=[1, 2, 3]), DiceThrown)] == [5]
 
 
 @pytest.mark.parametrize("decree", of("BAL09-039"))
@@ -175,12 +176,12 @@ def test_no_card_comes_before_the_dice(decree: str) -> None:
         play.say("cards.deal", "croupier")
     play.dice(1, 2, 3)
     play.say("card.decide", action="accept")
-    assert len(of_kind(CardDealt, play.events)) == 1
+    assert len(of_kind(play.events, CardDealt)) == 1
 
 
 def test_a_fault_of_the_reader_of_the_dice_is_an_alert() -> None:
     play = table()
     fault = DiceFault(at=1.0, device="dice", fault="cocked", active=True)
-    assert [event.alert for event in of_kind(AlertRaised, play.take(fault))] == ["dice_cocked"]
+    assert [event.alert for event in of_kind(play.take(fault), AlertRaised)] == ["dice_cocked"]
     over = DiceFault(at=2.0, device="dice", fault="cocked", active=False)
-    assert [event.alert for event in of_kind(AlertCleared, play.take(over))] == ["dice_cocked"]
+    assert [event.alert for event in of_kind(play.take(over), AlertCleared)] == ["dice_cocked"]

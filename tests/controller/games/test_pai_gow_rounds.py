@@ -15,8 +15,9 @@ from controller.events import (
 from controller.games.decks import deck
 from controller.games.game import Rejected
 from tests.controller.decrees import of
-from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
+from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
 from tests.controller.games.pai_gow_play import BANK, DECREES, LOSES, LOW, NULL, WINS, dealt, played, show, table
+from tests.controller.games.play import of_kind
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -34,11 +35,11 @@ def test_seven_cards_each_and_what_is_over_is_counted(decree: str) -> None:
         play.packet(7)
     said = play.say("deck.check", "croupier", cards=31)
     assert irregularities(said) == [("leftover_wrong", ("deck.check", "round.confirm", "round.void"))]
-    assert [(event.right, event.count) for event in of_kind(DeckChecked, said)] == [(False, 31)]
+    assert [(event.right, event.count) for event in of_kind(said, DeckChecked)] == [(False, 31)]
     with pytest.raises(Rejected, match="the table waits for"):
         play.act("box:1", "set")
     play.say("deck.check", "croupier", cards=32)
-    assert (play.shown()["asks"], play.shown()["leftover"]) == ([], True)
+    assert (play.shown["asks"], play.shown["leftover"]) == ([], True)
 
 
 def test_a_result_waits_until_the_cards_that_are_over_were_counted() -> None:
@@ -72,8 +73,8 @@ def test_card_by_card_where_they_are_dealt_so() -> None:
     play.dice(1, 1, 1)
     cards = deck("deck_53")[:21]
     said = play.cards(" ".join(cards))
-    assert [event.to for event in of_kind(CardDealt, said)] == ["box:2", "dealer", "box:1"] * 7
-    assert {event.card for event in of_kind(CardDealt, said)} == {None}
+    assert [event.to for event in of_kind(said, CardDealt)] == ["box:2", "dealer", "box:1"] * 7
+    assert {event.card for event in of_kind(said, CardDealt)} == {None}
 
 
 @every
@@ -82,11 +83,11 @@ def test_by_the_other_reading_a_hand_for_every_place(decree: str) -> None:
     play.dice(1, 2, 5)
     for _ in range(7):
         play.packet(7)
-    removed = of_kind(CardRemoved, play.events)
+    removed = of_kind(play.events, CardRemoved)
     assert Counter(event.to for event in removed) == dict.fromkeys(("box:3", "box:4", "box:5", "box:6"), 7)
     assert {event.card for event in removed} == {None}
     play.say("deck.check", cards=4)
-    assert play.shown()["leftover"]
+    assert play.shown["leftover"]
 
 
 @every
@@ -108,9 +109,9 @@ def test_a_card_that_comes_face_up_is_told_and_asked_about() -> None:
     play.dice(1, 2, 5)
     said = play.cards("Ah", exposed=True)
     assert irregularities(said) == [("card_exposed", ("card.decide", "round.void"))]
-    assert of_kind(CardDealt, said) == []
+    assert of_kind(said, CardDealt) == []
     said = play.say("card.decide", action="exposed")
-    assert [event.card for event in of_kind(CardDealt, said)] == ["Ah"]
+    assert [event.card for event in of_kind(said, CardDealt)] == ["Ah"]
     assert irregularities(said) == [("card_exposed", ("round.confirm", "round.void"))]
 
 
@@ -120,7 +121,7 @@ def test_a_packet_of_another_size_is_asked_about() -> None:
     assert irregularities(play.packet(8)) == [("packet_wrong", ("round.confirm", "round.void"))]
     play.say("round.confirm")
     play.packet(7)
-    assert len(of_kind(CardDealt, play.events)) == 7
+    assert len(of_kind(play.events, CardDealt)) == 7
 
 
 def test_a_silence_of_the_dice_hides_no_card_one_of_the_shoe_may() -> None:
@@ -131,7 +132,7 @@ def test_a_silence_of_the_dice_hides_no_card_one_of_the_shoe_may() -> None:
     assert irregularities(play.gap("shoe")) == [("silence", ("cards.deal", "card.decide", "round.void"))]
     play.say("cards.deal", "croupier", count=7)
     play.say("card.decide", action="accept")
-    assert play.shown()["phase"] == "setting"
+    assert play.shown["phase"] == "setting"
 
 
 # Hands
@@ -192,7 +193,7 @@ def test_hands_that_a_reader_knows_are_shown_by_their_low_hand() -> None:
     with pytest.raises(Rejected, match=r"cards\.show with the low hand"):
         play.turn("dealer")
     said = play.say("cards.show", who="dealer", cards=[], low=LOW.split())
-    assert [event.card for event in of_kind(CardTurned, said)] == BANK.split()
+    assert [event.card for event in of_kind(said, CardTurned)] == BANK.split()
     play.say("cards.show", who="box:1", cards=[], low=WINS[1].split())
     assert bets_of(play.result(), "box:1") == {"bet": ("win", (19, 20))}
 
@@ -206,11 +207,11 @@ def test_cards_that_are_not_those_that_were_dealt_wait_for_a_person() -> None:
     wrong = BANK.replace("9h", "6h")
     said = play.say("cards.show", who="dealer", cards=wrong.split(), low=LOW.split())
     assert irregularities(said) == [("shown_differs", ("cards.show", "card.decide", "round.void"))]
-    assert of_kind(CardTurned, said) == []
+    assert of_kind(said, CardTurned) == []
     with pytest.raises(Rejected, match="waits for the cards of dealer"):
         show(play, "box:1", *WINS)
     said = play.say("card.decide", action="accept")
-    assert {event.card for event in of_kind(CardTurned, said)} == set(wrong.split())
+    assert {event.card for event in of_kind(said, CardTurned)} == set(wrong.split())
     show(play, "box:1", *WINS)
     assert play.result().confirmed_by == "M. Lasa (table_head)"
 

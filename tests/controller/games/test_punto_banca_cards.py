@@ -23,9 +23,8 @@ from controller.games.game import Rejected
 from controller.notation import write
 from devices.readings import CardDrawn, ShoeFault
 from tests.controller.decrees import of
+from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
-from tests.controller.games.roulette_play import of as events_of
-from tests.controller.games.roulette_play import only
 
 every = pytest.mark.parametrize("decree", DECREES)
 ASKS = ("card.decide", "round.void")
@@ -53,7 +52,7 @@ def test_a_card_before_no_more_bets(decree: str) -> None:
     play.say("bets.open")
     irregularity = stopped(play.cards("7h"), "card_before_close")
     assert irregularity.law == play.game.book.laws["card_before_close"].rule
-    [dealt] = events_of(play.say("card.decide", action="accept"), CardDealt)
+    [dealt] = of_kind(play.say("card.decide", action="accept"), CardDealt)
     assert (dealt.to, dealt.index, dealt.card) == ("player", 1, None)
     assert expected(play.say("bets.close")) == ["banker"]
 
@@ -81,7 +80,7 @@ def test_a_fifth_card_before_the_four_are_turned(decree: str) -> None:
     with pytest.raises(Rejected, match="turn the cards first"):
         play.say("card.decide", action="accept")
     assert expected(play.say("cards.turn")) == []
-    [dealt] = events_of(play.say("card.decide", action="accept"), CardDealt)
+    [dealt] = of_kind(play.say("card.decide", action="accept"), CardDealt)
     assert (dealt.to, dealt.index) == ("player", 3)
 
 
@@ -92,7 +91,7 @@ def test_a_card_after_a_natural(decree: str) -> None:
     play.cards("Kc Qd 8h 6s")
     play.say("cards.turn", who="player")
     stopped(play.cards("2h"), "card_after_end")
-    assert events_of(play.say("cards.turn", who="banker"), RoundResult) == []  # it waits with the card
+    assert of_kind(play.say("cards.turn", who="banker"), RoundResult) == []  # it waits with the card
     with pytest.raises(Rejected, match="no card may come now"):
         play.say("card.decide", action="accept")
     said = play.say("card.decide", action="remove")
@@ -105,7 +104,7 @@ def test_a_card_after_a_natural(decree: str) -> None:
 def test_a_card_that_the_shoe_places_elsewhere(decree: str, claim: dict[str, Any]) -> None:
     play = table(decree)
     play.bets()
-    assert events_of(play.cards("Kc", to="player", index=1), Irregularity) == []
+    assert of_kind(play.cards("Kc", to="player", index=1), Irregularity) == []
     irregularity = stopped(play.cards("Qd", **claim), "card_misplaced")
     assert irregularity.detail is not None
     assert irregularity.detail.startswith("banker 1 expected, the shoe says")
@@ -113,7 +112,7 @@ def test_a_card_that_the_shoe_places_elsewhere(decree: str, claim: dict[str, Any
         play.say("card.decide", action="for", who="player")
     with pytest.raises(Rejected, match="say whose card it is"):
         play.say("card.decide", action="for")
-    [dealt] = events_of(play.say("card.decide", action="for", who="banker"), CardDealt)
+    [dealt] = of_kind(play.say("card.decide", action="for", who="banker"), CardDealt)
     assert (dealt.to, dealt.index) == ("banker", 1)
 
 
@@ -124,7 +123,7 @@ def test_cards_behind_one_that_waits_follow_in_their_order() -> None:
     play.cards("Qd", unsure=True)
     assert play.cards("7h 6s") == []
     said = play.say("card.decide", action="accept")
-    assert [(event.to, event.index) for event in events_of(said, CardDealt)] == [("banker", 1), ("player", 2), ("banker", 2)]
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("banker", 1), ("player", 2), ("banker", 2)]
     assert only(play.say("cards.turn"), RoundResult).winner == "player"
 
 
@@ -136,9 +135,9 @@ def test_a_second_one_among_them_stops_the_table_again() -> None:
     play.cards("7h")
     said = play.say("card.decide", action="accept")
     stopped(said, "card_misplaced")
-    assert [event.to for event in events_of(said, CardDealt)] == ["player"]
+    assert [event.to for event in of_kind(said, CardDealt)] == ["player"]
     said = play.say("card.decide", action="accept")
-    assert [event.to for event in events_of(said, CardDealt)] == ["banker", "player"]
+    assert [event.to for event in of_kind(said, CardDealt)] == ["banker", "player"]
 
 
 def test_more_cards_than_can_wait_are_not_followed() -> None:
@@ -149,7 +148,7 @@ def test_more_cards_than_can_wait_are_not_followed() -> None:
     assert play.state.shoe is not None
     assert (len(play.state.queue), play.state.shoe.drawn) == (12, 17)
     said = play.say("card.decide", action="accept")
-    assert len(events_of(said, CardDealt)) == 4
+    assert len(of_kind(said, CardDealt)) == 4
     stopped(said, "card_before_turn")
     play.say("cards.turn")
     said = play.say("card.decide", action="accept")  # five and two: the third card of the player, seven
@@ -161,7 +160,7 @@ def test_more_cards_than_can_wait_are_not_followed() -> None:
     play.cards("Kc", unsure=True)
     play.cards("Qd 7h 6s 2c 3c 6d 4d Kd Qh 7s 6h As")
     said = play.say("card.decide", action="accept")
-    assert [event.round for event in events_of(said, RoundResult)] == [1, 2, 3]
+    assert [event.round for event in of_kind(said, RoundResult)] == [1, 2, 3]
     assert only(play.cards("2h"), RoundUnresolved).round == 4  # one card of it could not wait
 
 
@@ -174,7 +173,7 @@ def test_a_card_that_is_removed_takes_no_place(decree: str) -> None:
     stopped(play.cards("Qd", exposed=True), "card_exposed")
     removed = only(play.say("card.decide", action="remove"), CardRemoved)
     assert (removed.why, removed.card) == ("exposed", "Qd")
-    [dealt] = events_of(play.cards("3d"), CardDealt)
+    [dealt] = of_kind(play.cards("3d"), CardDealt)
     assert (dealt.to, dealt.index) == ("banker", 1)
 
 
@@ -182,7 +181,7 @@ def test_an_exposed_card_may_count() -> None:
     play = table()
     play.bets()
     play.cards("Kc", exposed=True)
-    [dealt] = events_of(play.say("card.decide", action="accept"), CardDealt)
+    [dealt] = of_kind(play.say("card.decide", action="accept"), CardDealt)
     assert dealt.card == "Kc"
 
 
@@ -192,7 +191,7 @@ def test_a_card_may_be_the_first_of_the_next_round() -> None:
     play.cards("2h")
     play.say("card.decide", action="next_round")
     said = play.bets()
-    assert [(event.to, event.index) for event in events_of(said, CardDealt)] == [("player", 1)]
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("player", 1)]
     assert expected(said)[-1] == "banker"
     play.cards("3h 7s 3d")
     assert only(play.say("cards.turn"), RoundResult).winner == "player"
@@ -204,7 +203,7 @@ def test_without_keys_it_opens_the_next_round() -> None:
     play.cards("2h", unsure=True)
     said = play.say("card.decide", action="next_round")
     assert only(said, RoundOpened).round == 2
-    assert [(event.to, event.index) for event in events_of(said, CardDealt)] == [("player", 1)]
+    assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("player", 1)]
 
 
 # Unread, foreign, too often
@@ -216,17 +215,17 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
     play.bets()
     said = play.cards("Kc -")
     assert stopped(said, "card_unread").detail == "banker 1"
-    assert events_of(play.cards("7h 6s"), CardDealt)[-1].to == "banker"
+    assert of_kind(play.cards("7h 6s"), CardDealt)[-1].to == "banker"
     said = play.say("cards.turn")
-    assert [event.card for event in events_of(said, CardTurned)] == ["Kc", "7h", "6s"]
-    assert events_of(said, RoundResult) == []
+    assert [event.card for event in of_kind(said, CardTurned)] == ["Kc", "7h", "6s"]
+    assert of_kind(said, RoundResult) == []
     with pytest.raises(Rejected, match="a card was not read: say read and the card"):
         play.say("card.decide", action="accept")
     for wrong in (None, "7", "Xx"):
         with pytest.raises(Rejected, match="is no card"):
             play.say("card.decide", action="read", card=wrong)
     said = play.say("card.decide", action="read", card="Qd")
-    assert [(event.to, event.index, event.card) for event in events_of(said, CardTurned)] == [("banker", 1, "Qd")]
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardTurned)] == [("banker", 1, "Qd")]
     result = only(said, RoundResult)
     assert (result.winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
 
@@ -248,7 +247,7 @@ def test_a_foreign_card_and_one_too_often(decree: str) -> None:
     play.bets()
     stopped(play.cards("Xx"), "card_foreign")
     play.say("card.decide", action="remove")
-    [dealt] = events_of(play.cards("Kc"), CardDealt)
+    [dealt] = of_kind(play.cards("Kc"), CardDealt)
     assert dealt.to == "player"
     play = table(decree, turn="when_complete")
     for _ in range(3):
@@ -257,7 +256,7 @@ def test_a_foreign_card_and_one_too_often(decree: str) -> None:
     play.bets()
     irregularity = stopped(play.cards("Kc"), "card_too_many")
     assert irregularity.detail is None
-    [dealt] = events_of(play.say("card.decide", action="read", card="Ks"), CardDealt)
+    [dealt] = of_kind(play.say("card.decide", action="read", card="Ks"), CardDealt)
     assert dealt.to == "player"
     assert play.state.shoe is not None
     assert (play.state.shoe.seen["Kc"], play.state.shoe.seen["Ks"]) == (6, 1)

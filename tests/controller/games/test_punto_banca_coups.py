@@ -20,9 +20,8 @@ from controller.games.game import Rejected
 from controller.notation import write
 from devices.readings import ShoeResult
 from tests.controller.decrees import of
+from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
-from tests.controller.games.roulette_play import of as events_of
-from tests.controller.games.roulette_play import only
 
 every = pytest.mark.parametrize("decree", DECREES)
 TWO = {0: "Kc Qd", 1: "Kc Ad", 2: "Kc 2d", 3: "Kc 3d", 4: "Kc 4d", 5: "Kc 5d", 6: "Kc 6d", 7: "Kc 7d"}
@@ -62,12 +61,12 @@ def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int
         play.bets()
         play.cards(four(0, bank))
         said = play.say("cards.turn")
-        assert [(event.who, event.decision) for event in events_of(said, HandDecided)] == [("player", "draw")]
+        assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [("player", "draw")]
         assert expected(said) == ["player"]
         play.cards(card)
         said = play.say("cards.turn")
         draws = third in DRAWS[bank]
-        assert [(event.who, event.decision) for event in events_of(said, HandDecided)] == [("banker", "draw" if draws else "stand")]
+        assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [("banker", "draw" if draws else "stand")]
         assert expected(said) == (["banker"] if draws else [])
         if draws:
             play.cards("Ts")
@@ -88,9 +87,9 @@ def test_the_bank_follows_the_table_where_the_player_stood(decree: str, player: 
     said = play.say("cards.turn")
     draws = bank <= 5
     told = [("player", "stand"), ("banker", "draw" if draws else "stand")]
-    assert [(event.who, event.decision) for event in events_of(said, HandDecided)] == told
+    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == told
     assert expected(said) == (["banker"] if draws else [])
-    assert bool(events_of(said, RoundResult)) is not draws
+    assert bool(of_kind(said, RoundResult)) is not draws
 
 
 @pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
@@ -99,7 +98,7 @@ def test_the_player_draws_to_five_and_the_croupier_says_so(decree: str, player: 
     play = table(decree)
     play.bets()
     play.cards(four(player, 7))
-    decided = events_of(play.say("cards.turn"), HandDecided)[0]
+    decided = of_kind(play.say("cards.turn"), HandDecided)[0]
     assert (decided.who, decided.decision) == ("player", "draw" if player <= 5 else "stand")
     assert decided.announcement is not None
     [words] = decided.announcement.values()
@@ -124,7 +123,7 @@ def test_a_natural_ends_the_coup(decree: str, player: Any, banker: Any, naturals
     play.bets()
     play.cards(four(player, banker))
     said = play.say("cards.turn")
-    assert [event.who for event in events_of(said, HandDecided)] == naturals
+    assert [event.who for event in of_kind(said, HandDecided)] == naturals
     assert expected(said) == []
     result = only(said, RoundResult)
     assert isinstance(result.marks, tuple)
@@ -138,7 +137,7 @@ def test_player_bank_player_bank(decree: str) -> None:
     play = table(decree)
     said = [*play.bets(), *play.cards(four(0, 0)), *play.say("cards.turn"), *play.cards("2c"), *play.say("cards.turn")]
     assert expected(said) == ["player", "banker", "player", "banker", None, "player", None, "banker"]
-    dealt = [(event.to, event.index) for event in events_of(said, CardDealt)]
+    dealt = [(event.to, event.index) for event in of_kind(said, CardDealt)]
     assert dealt == [("player", 1), ("banker", 1), ("player", 2), ("banker", 2), ("player", 3)]
 
 
@@ -158,7 +157,7 @@ def test_the_higher_total_wins(decree: str, player: Any, banker: Any, winner: st
     play = table(decree)
     play.bets()
     said = [*play.cards(four(player, banker)), *play.say("cards.turn")]
-    if not events_of(said, RoundResult):
+    if not of_kind(said, RoundResult):
         said = [*play.cards("5c"), *play.say("cards.turn")]
         winner, marks = "player", ("pair_player", "pair_banker")
     result = only(said, RoundResult)
@@ -197,16 +196,16 @@ def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
     assert play.sealed == ["Kc", "Qd", "4h", "6s"]
     assert play.game.show(play.state)["hands"] == {"player": [None, None], "banker": [None, None]}
     said = play.say("cards.turn", who="player")
-    assert [event.card for event in events_of(said, CardTurned)] == ["Kc", "4h"]
-    assert events_of(said, HandDecided) == []
+    assert [event.card for event in of_kind(said, CardTurned)] == ["Kc", "4h"]
+    assert of_kind(said, HandDecided) == []
     assert play.game.show(play.state)["hands"] == {"player": ["Kc", "4h"], "banker": [None, None]}
     said = play.say("cards.turn", who="banker")
-    assert [event.card for event in events_of(said, CardTurned)] == ["Qd", "6s"]
-    assert [(event.who, event.decision) for event in events_of(said, HandDecided)] == [("player", "draw")]
-    [dealt] = events_of(play.cards("9d"), CardDealt)
+    assert [event.card for event in of_kind(said, CardTurned)] == ["Qd", "6s"]
+    assert [(event.who, event.decision) for event in of_kind(said, HandDecided)] == [("player", "draw")]
+    [dealt] = of_kind(play.cards("9d"), CardDealt)
     assert (dealt.to, dealt.index, dealt.card) == ("player", 3, None)
     said = play.say("cards.turn", who="player")
-    assert [event.card for event in events_of(said, CardTurned)] == ["9d"]
+    assert [event.card for event in of_kind(said, CardTurned)] == ["9d"]
     assert [frame.frame for frame in only(said, RoundResult).frames] == [f"frame {n}" for n in (7, 8, 9, 10, 13)]
 
 
@@ -232,12 +231,12 @@ def test_a_table_that_turns_at_once(decree: str) -> None:
     play.sealed.clear()
     play.bets()
     said = play.cards("Kc Qd 4h")
-    assert events_of(said, CardTurned) == []
-    assert [event.card for event in events_of(said, CardDealt)] == [None] * 3
+    assert of_kind(said, CardTurned) == []
+    assert [event.card for event in of_kind(said, CardDealt)] == [None] * 3
     said = play.cards("6s")
-    assert [event.card for event in events_of(said, CardTurned)] == ["Kc", "4h", "Qd", "6s"]
+    assert [event.card for event in of_kind(said, CardTurned)] == ["Kc", "4h", "Qd", "6s"]
     assert expected(said) == ["player"]
-    [dealt] = events_of(play.cards("6h"), CardDealt)
+    [dealt] = of_kind(play.cards("6h"), CardDealt)
     assert dealt.card == "6h"
     assert play.sealed == ["Kc", "Qd", "4h"]
 
@@ -248,7 +247,7 @@ def test_a_reduced_table_may_deal_face_up(decree: str) -> None:
     play.sealed.clear()
     play.bets()
     said = play.cards("Kc Qd 4h 6s 6h Ts")
-    assert [event.card for event in events_of(said, CardDealt)][:5] == ["Kc", "Qd", "4h", "6s", "6h"]
+    assert [event.card for event in of_kind(said, CardDealt)][:5] == ["Kc", "Qd", "4h", "6s", "6h"]
     assert play.sealed == []
     assert play.game.show(play.state)["seats"] == 7
 
@@ -298,7 +297,7 @@ def test_without_keys_the_first_card_opens_the_round(decree: str) -> None:
 def test_the_other_modality_of_the_basque_decree() -> None:
     play = table("EUS96", modality="half_on_six")
     play.coup(four(0, 6) + " 2c")
-    result = events_of(play.events, RoundResult)[0]
+    result = of_kind(play.events, RoundResult)[0]
     assert (result.winner, result.marks) == ("banker", ("banker_six",))
     assert play.game.show(play.state)["commission"] == [1, 2]
     assert table("EUS96").game.show(play.state)["commission"] == [1, 20]
@@ -313,7 +312,7 @@ def test_the_last_three_hands_are_announced_with_a_continuous_shoe_too() -> None
     assert only(said, LastRounds).announcement == {"eu": "azken hiru eskuak"}
     left = [only(play.coup(four(7, 6)), LastRounds).left for _ in range(3)]
     assert left == [2, 1, 0]
-    assert events_of(play.coup(four(7, 6)), LastRounds) == []
+    assert of_kind(play.coup(four(7, 6)), LastRounds) == []
     with pytest.raises(Rejected, match="announced already"):
         play.say("last_rounds.announce")
     with pytest.raises(Rejected, match="no announcement of the last hands"):
@@ -350,7 +349,7 @@ def test_a_result_may_wait_for_the_shoe() -> None:
     play = table("ARA02", witness="awaited")
     play.bets()
     play.cards(four(7, 6))
-    assert events_of(play.say("cards.turn"), RoundResult) == []
+    assert of_kind(play.say("cards.turn"), RoundResult) == []
     result = only(play.verdict("player"), RoundResult)
     assert result.frames[-1].frame == "verdict"
 
@@ -363,7 +362,7 @@ def test_a_shoe_that_disagrees_before_leaves_the_round_unresolved(winner: Any) -
     assert play.game.confidential(play.state, ShoeResult(at=1.0, winner=winner))
     assert play.verdict(winner) == []
     said = play.say("cards.turn")
-    assert events_of(said, RoundResult) == []
+    assert of_kind(said, RoundResult) == []
     assert only(said, Irregularity).what == "witnesses_disagree"
     assert only(play.say("round.confirm", winner="tie"), RoundResult).winner is None
 
@@ -373,7 +372,7 @@ def test_a_shoe_that_ends_the_round_too_early() -> None:
     play.bets()
     play.cards("Kc Qd 4h")
     said = play.verdict("player")
-    assert [event.what for event in events_of(said, Irregularity)] == ["witnesses_disagree"]
+    assert [event.what for event in of_kind(said, Irregularity)] == ["witnesses_disagree"]
     assert play.game.show(play.state)["unresolved"] == [1]
     play.coup(four(7, 6))  # the next round is a new one
     play.bets()

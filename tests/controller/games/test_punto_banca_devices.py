@@ -9,8 +9,8 @@ import pytest
 from controller.events import AnyEvent, CardsBurned, CardTurned, Irregularity, RoundResult, RoundUnresolved
 from controller.notation import read_input
 from devices.readings import AnyReading, CardDrawn, Reading, ShoeResult
+from tests.controller.games.play import of_kind
 from tests.controller.games.punto_banca_play import DECREES, Play
-from tests.controller.games.roulette_play import of
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 
@@ -36,11 +36,11 @@ def played(name: str, decree: str = "ARA02", turn: str = "when_complete", burn: 
 def test_a_recorded_shoe_comes_to_its_own_results(name: str, decree: str) -> None:
     play, said = played(name, decree)
     verdicts = [given.winner for given in readings(name) if isinstance(given, ShoeResult)]
-    results = [event.winner or "tie" for event in of(said, RoundResult)]
+    results = [event.winner or "tie" for event in of_kind(said, RoundResult)]
     drawn = [given for given in readings(name) if isinstance(given, CardDrawn)]
-    assert len(of(said, CardsBurned)) == 1
-    assert of(said, Irregularity) == []
-    assert of(said, RoundUnresolved) == []
+    assert len(of_kind(said, CardsBurned)) == 1
+    assert of_kind(said, Irregularity) == []
+    assert of_kind(said, RoundUnresolved) == []
     assert results
     assert results[: len(verdicts)] == verdicts or not verdicts
     assert play.state.shoe is not None
@@ -55,10 +55,10 @@ def test_a_shoe_with_faults_has_no_result_that_was_not_seen(name: str, turn: str
     """
     _, said = played(name, turn=turn, burn="Ac 2c")
     verdicts = iter([given.winner for given in readings(name) if isinstance(given, ShoeResult)])
-    results = [event.winner or "tie" for event in of(said, RoundResult)]
+    results = [event.winner or "tie" for event in of_kind(said, RoundResult)]
     counts = name == "angel-eye-faults"
     assert bool(results) is (counts and turn == "when_complete")
     assert all(any(winner == verdict for verdict in verdicts) for winner in results)
-    assert of(said, RoundUnresolved)
-    assert bool(of(said, Irregularity)) is counts
-    assert bool(of(said, CardTurned)) is bool(results)
+    assert of_kind(said, RoundUnresolved)
+    assert bool(of_kind(said, Irregularity)) is counts
+    assert bool(of_kind(said, CardTurned)) is bool(results)

@@ -15,8 +15,8 @@ from controller.games.baccarat import is_natural
 from controller.games.cards import pips
 from controller.notation import write
 from devices.readings import CardCut, CardDrawn
+from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, coups
-from tests.controller.games.roulette_play import of, only
 
 PERSON: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "croupier"}
 
@@ -58,11 +58,11 @@ def test_a_shoe_to_its_end_taken_up_again_at_every_step(decree: str, seed: int) 
         said += coup
         play.again()
     burned = pips(cards[0]) + 1
-    results = of(said, RoundResult)
+    results = of_kind(said, RoundResult)
     dealt = coups(play.game.book.third, cards[burned:])
     assert only(said, CardsBurned).count == burned - 1
     assert only(said, ShoeCut).left == 7
-    assert of(said, Irregularity) == []
+    assert of_kind(said, Irregularity) == []
     assert [event.round for event in results] == list(range(1, len(results) + 1))
     assert only(said, ShoeEnded).drawn == burned + sum(map(len, dealt[: len(results)]))
     for result, own in zip(results, dealt, strict=False):
@@ -82,7 +82,7 @@ def test_a_shoe_that_the_daemon_left_in_the_middle(decree: str) -> None:
     play, whole = Play(decree), Play(decree)
     play.say("session.open")
     whole.say("session.open")
-    results = [result for said in deal(whole, whole.shuffled(3)) for result in of(said, RoundResult)]
+    results = [result for said in deal(whole, whole.shuffled(3)) for result in of_kind(said, RoundResult)]
     coup = deal(play, play.shuffled(3))
     for _ in range(20):
         next(coup)
@@ -90,10 +90,10 @@ def test_a_shoe_that_the_daemon_left_in_the_middle(decree: str) -> None:
     play.cards("Kc Qd")
     play.again()
     play.gap()
-    assert len(of(play.cards("7h"), RoundUnresolved)) == 1
+    assert len(of_kind(play.cards("7h"), RoundUnresolved)) == 1
     play.say("round.confirm", winner="tie")
     play.coup("Kc Qd 7h 6s")
-    assert [event.hands for event in of(play.events, RoundResult)][:19] == [event.hands for event in results][:19]
+    assert [event.hands for event in of_kind(play.events, RoundResult)][:19] == [event.hands for event in results][:19]
 
 
 SHOES = 120
@@ -110,7 +110,7 @@ def test_many_shoes_come_to_the_odds() -> None:
     found: Counter[Any] = Counter()
     for seed in range(SHOES):
         for said in deal(play, play.shuffled(seed)):
-            for result in of(said, RoundResult):
+            for result in of_kind(said, RoundResult):
                 assert isinstance(result.hands, tuple)
                 found[result.winner] += 1
                 found["natural"] += any(is_natural(hand.cards) for hand in result.hands)

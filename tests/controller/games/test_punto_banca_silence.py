@@ -10,9 +10,8 @@ from controller.events import CardDealt, Irregularity, RoundOpened, RoundResult,
 from controller.games.game import Rejected
 from controller.notation import write
 from devices.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
+from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play
-from tests.controller.games.roulette_play import of as events_of
-from tests.controller.games.roulette_play import only
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -62,7 +61,7 @@ def test_where_the_shoe_counts_the_places_nothing_can_be_missing(decree: str) ->
     play.bets()
     play.cards("Kc Qd")
     play.gap()
-    [dealt] = events_of(play.cards("7h", to="player", index=2), CardDealt)
+    [dealt] = of_kind(play.cards("7h", to="player", index=2), CardDealt)
     assert (dealt.to, dealt.index) == ("player", 2)
     play.cards("6s")
     assert only(play.say("cards.turn"), RoundResult).winner == "player"
@@ -152,7 +151,7 @@ def test_a_person_may_know_better() -> None:
 def test_late_cards_of_a_round_that_nobody_opened() -> None:
     play = table()
     said = play.cards("Kc Qd", late=True)
-    assert [event.what for event in events_of(said, Irregularity)] == ["card_out_of_round"]
+    assert [event.what for event in of_kind(said, Irregularity)] == ["card_out_of_round"]
     play = table(rounds="shoe", turn="when_complete")
     said = play.cards("Kc Qd 7h 6s", late=True)
     assert only(said, RoundUnresolved).round == 1
@@ -193,7 +192,7 @@ def test_a_silence_between_rounds_that_hid_nothing() -> None:
     play.cards("Kc Qd 7h 6s")
     play.gap()
     said = play.cards("Kc", to="player", index=1)
-    assert (only(said, RoundOpened).round, events_of(said, RoundUnresolved)) == (2, [])
+    assert (only(said, RoundOpened).round, of_kind(said, RoundUnresolved)) == (2, [])
 
 
 def test_several_unresolved_rounds_must_be_named() -> None:

@@ -22,9 +22,8 @@ from controller.events import (
 from controller.games.game import Rejected
 from devices.readings import CardCut, ShoeReset
 from tests.controller.decrees import of
+from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
-from tests.controller.games.roulette_play import of as events_of
-from tests.controller.games.roulette_play import only, whats
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -79,16 +78,16 @@ def test_what_is_wrong_with_the_cards_is_said_with_the_article(decree: str) -> N
     play = session(decree)
     said = play.say("shoe.start", shoe="S7", cards=311, backs=[6], index=False, cut=10)
     names = ["shoe_count", "cards_backs", "cards_index", "cut_card"]
-    assert [event.what for event in events_of(said, Irregularity)] == names
-    for event in events_of(said, Irregularity):
+    assert [event.what for event in of_kind(said, Irregularity)] == names
+    for event in of_kind(said, Irregularity):
         assert (event.law, event.article) == (play.game.book.laws[event.what].rule, play.game.book.laws[event.what].article)
-    assert events_of(play.say("shoe.start", shoe="S7", cards=312, backs=[3, 3], index=True, cut=7), Irregularity) == []
+    assert of_kind(play.say("shoe.start", shoe="S7", cards=312, backs=[3, 3], index=True, cut=7), Irregularity) == []
 
 
 @pytest.mark.rule("GAL07-043")
 @every
 def test_used_cards_are_allowed_while_perfect(decree: str) -> None:
-    assert events_of(session(decree).say("shoe.start", shoe="S7", new=False), Irregularity) == []
+    assert of_kind(session(decree).say("shoe.start", shoe="S7", new=False), Irregularity) == []
 
 
 @pytest.mark.parametrize("decree", of("BAL05-003", "EUS96-049", "GAL07-045", "ARA02-071"))
@@ -98,7 +97,7 @@ def test_the_same_shoe_session_after_session(decree: str) -> None:
     for number in ("S1", "S1", "S1", "S2", "S1"):
         play.say("session.open")
         said = [*play.say("shoe.start", shoe=number), *play.say("shoe.start", shoe=number)]
-        told.append([event.what for event in events_of(said, Irregularity)])
+        told.append([event.what for event in of_kind(said, Irregularity)])
         play.say("session.close")
         play.again()
     assert told == [[], [], ["shoe_systematic"], [], []]
@@ -107,7 +106,7 @@ def test_the_same_shoe_session_after_session(decree: str) -> None:
 def test_no_cards_without_a_shoe() -> None:
     play = session()
     said = play.cards("7h 8h")
-    assert [event.what for event in events_of(said, Irregularity)] == ["shoe_missing"]
+    assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_missing"]
     assert only(said, AlertRaised).alert == "shoe_missing"
     with pytest.raises(Rejected, match="no shoe is at the table"):
         play.say("bets.open")
@@ -115,7 +114,7 @@ def test_no_cards_without_a_shoe() -> None:
         play.say("shoe.end")
     assert "alert.cleared" in whats(play.say("shoe.start", shoe="S1"))
     play.say("session.close")
-    assert [event.what for event in events_of(play.cards("7h 8h"), Irregularity)] == ["card_out_of_round"]
+    assert [event.what for event in of_kind(play.cards("7h 8h"), Irregularity)] == ["card_out_of_round"]
     assert play.state.alerts == ("card_while_closed",)
     assert "alert.cleared" in whats(play.say("session.open"))
 
@@ -140,7 +139,7 @@ def test_no_session_no_shoe() -> None:
 def test_the_first_card_says_how_many_are_burned(decree: str, shown: str, burned: int) -> None:
     play = session(decree)
     assert expected(play.say("shoe.start", shoe="S1")) == ["burn"]
-    [dealt] = events_of(play.cards(shown, to="first"), CardDealt)
+    [dealt] = of_kind(play.cards(shown, to="first"), CardDealt)
     assert (dealt.to, dealt.index, dealt.card) == ("burn", 1, shown)
     assert play.sealed == []
     for rank in "23456789T"[: burned - 1]:
@@ -172,7 +171,7 @@ def test_a_first_card_that_was_not_read() -> None:
     with pytest.raises(Rejected, match="of the burn say read and its first card"):
         play.say("card.decide", action="remove")
     said = play.say("card.decide", action="read", card="2h")
-    assert [event.card for event in events_of(said, CardTurned)] == ["2h"]
+    assert [event.card for event in of_kind(said, CardTurned)] == ["2h"]
     assert only(said, CardsBurned).count == 2
 
 
@@ -193,7 +192,7 @@ def test_the_shoe_says_that_the_burn_is_over(action: str) -> None:
     assert (irregularity.what, irregularity.detail) == ("card_misplaced", "burn expected, the shoe says player")
     said = play.say("card.decide", action=action)
     if action == "remove":
-        assert events_of(said, CardsBurned) == []
+        assert of_kind(said, CardsBurned) == []
         return
     assert only(said, CardsBurned).count == (2 if action == "accept" else 1)
     assert bool(play.state.carried) is (action == "next_round")
@@ -203,8 +202,8 @@ def test_a_silence_in_the_burn() -> None:
     play = session()
     play.say("shoe.start", shoe="S1")
     play.cards("5c 9c")
-    assert [event.what for event in events_of(play.gap(), Irregularity)] == ["silence"]
-    assert events_of(play.cards("9d"), CardsBurned) == []
+    assert [event.what for event in of_kind(play.gap(), Irregularity)] == ["silence"]
+    assert of_kind(play.cards("9d"), CardsBurned) == []
     assert play.game.show(play.state)["phase"] == "decision"
     assert only(play.say("card.decide", action="accept"), CardsBurned).shown == "5c"
     play.coup("Kc Qd 7h 6s")
@@ -248,7 +247,7 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
     with pytest.raises(Rejected, match="no next round in this talla"):
         play.say("card.decide", action="next_round")
     play.say("card.decide", action="remove")
-    assert events_of(play.say("shoe.end", left=305), ShoeEnded) == []
+    assert of_kind(play.say("shoe.end", left=305), ShoeEnded) == []
     assert only(play.say("shoe.start", shoe="S2"), ShoeStarted).shoe == "S2"
 
 
@@ -272,7 +271,7 @@ def test_the_cut_card_before_the_first_card_of_a_coup(decree: str) -> None:
     play.bets()
     said = play.cut()
     assert (only(said, ShoeCut).rounds_left, only(said, ShoeEnded).why) == (0, "cut")
-    assert [event.what for event in events_of(said, Irregularity)][-1] == "shoe_over"
+    assert [event.what for event in of_kind(said, Irregularity)][-1] == "shoe_over"
     play.cards("Kc")
     with pytest.raises(Rejected, match="remove the card"):
         play.say("card.decide", action="accept")
@@ -305,7 +304,7 @@ def test_closing_the_table_ends_the_talla() -> None:
     assert (play.state.shoe, play.state.hand, play.game.show(play.state)["phase"]) == (None, None, "closed")
     play.open()
     play.say("bets.open")
-    assert events_of(play.say("session.close"), RoundUnresolved) == []
+    assert of_kind(play.say("session.close"), RoundUnresolved) == []
 
 
 # The shoe starts afresh

@@ -11,7 +11,8 @@ from controller.events import Irregularity, RoundOpened, RoundResult, RoundUnres
 from devices.drivers import driver
 from devices.recording import Recording, read_recording
 from devices.watch import Watch
-from tests.controller.games.roulette_play import PAIRS, Play, of
+from tests.controller.games.play import of_kind
+from tests.controller.games.roulette_play import PAIRS, Play
 
 STATUS = re.compile(rb"\*X;(?P<state>\d);(?P<spin>\d{3});.{2};.;\d{3};(?P<direction>[01])")
 
@@ -45,15 +46,15 @@ def not_reversed(recording: Recording) -> set[int]:
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
 def test_what_was_seen_is_a_result_and_what_was_not_is_a_candidate(recording: Recording, game: str, decree: str) -> None:
     play = played(Play(decree, game), recording)
-    results, lost = of(play.events, RoundResult), of(play.events, RoundUnresolved)
+    results, lost = of_kind(play.events, RoundResult), of_kind(play.events, RoundUnresolved)
     assert len(results) == 135
     assert [result.round for result in results] == sorted(result.round for result in results)
     assert len(lost) == 14
     assert all(each.why == "silence" and each.candidate is not None for each in lost)
     assert sorted(each.round for each in [*results, *lost]) == list(range(1, 150))
-    assert of(play.events, RoundVoid) == []
+    assert of_kind(play.events, RoundVoid) == []
     # A launch that failed turned the rotor round, and the wheel turned it once more for the next try.
-    told = {(each.spin, each.what) for each in of(play.events, Irregularity)}
+    told = {(each.spin, each.what) for each in of_kind(play.events, Irregularity)}
     failed, repeated = {7, 43, 52, 114}, {43, 52, 114}
     assert told == {(spin, "failed_launch") for spin in failed} | {(spin, "rotor_not_reversed") for spin in repeated}
     assert repeated == not_reversed(recording)
@@ -62,8 +63,8 @@ def test_what_was_seen_is_a_result_and_what_was_not_is_a_candidate(recording: Re
 def test_every_result_is_in_its_own_frames(recording: Recording) -> None:
     """The number as the wheel wrote it stands in the evidence, and the evidence lies within its round."""
     play = played(Play("EUS96"), recording)
-    opened = {event.round: event for event in of(play.events, RoundOpened)}
-    for result in of(play.events, RoundResult):
+    opened = {event.round: event for event in of_kind(play.events, RoundOpened)}
+    for result in of_kind(play.events, RoundResult):
         assert f"*X;5;{result.spin:03};{result.number:>2};" in result.frames[-1].frame
         assert [frame.at for frame in result.frames] == sorted(frame.at for frame in result.frames)
         assert opened[result.round].spin == result.spin
@@ -74,6 +75,6 @@ def test_lost_results_are_confirmed_one_by_one(recording: Recording) -> None:
     waiting = play.state.unresolved()
     assert waiting
     for entry in waiting:
-        (result,) = of(play.command("round.confirm", round=entry.round), RoundResult)
+        (result,) = of_kind(play.say("round.confirm", round=entry.round), RoundResult)
         assert (result.number, result.spin) == (entry.candidate, entry.spin)
     assert play.game.show(play.state)["unresolved"] == []

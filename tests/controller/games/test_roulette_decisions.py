@@ -8,7 +8,8 @@ import pytest
 
 from controller.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
-from tests.controller.games.roulette_play import Play, of, only, whats
+from tests.controller.games.play import of_kind, only, whats
+from tests.controller.games.roulette_play import Play
 
 
 def waiting(play: Play, spin: int = 1, number: int | None = 8) -> None:
@@ -22,27 +23,27 @@ def waiting(play: Play, spin: int = 1, number: int | None = 8) -> None:
 
 def unresolved(play: Play, spin: int, number: int = 8) -> None:
     play.until_closed(spin)
-    assert of(play.number(number, spin, conflict=9), RoundUnresolved)
+    assert of_kind(play.number(number, spin, conflict=9), RoundUnresolved)
 
 
 def test_a_result_that_waits_is_released_by_a_person(play: Play) -> None:
     waiting(play)
     assert play.game.show(play.state)["asks"] == ["round.confirm", "round.void"]
-    result = only(play.command("round.confirm"), RoundResult)
+    result = only(play.say("round.confirm"), RoundResult)
     assert (result.round, result.number, result.confirmed_by) == (1, 8, "M. Lasa (table_head)")
     assert [frame.frame for frame in result.frames][-1] == "number 1"
 
 
 def test_a_person_may_have_seen_another_number(play: Play) -> None:
     waiting(play)
-    assert only(play.command("round.confirm", number=26), RoundResult).number == 26
+    assert only(play.say("round.confirm", number=26), RoundResult).number == 26
 
 
 def test_a_round_may_be_let_go_on_before_the_ball_falls(play: Play) -> None:
     waiting(play, number=None)
     with pytest.raises(Rejected, match="the ball of round 1 has not fallen yet"):
-        play.command("round.confirm", number=8)
-    assert play.command("round.confirm") == []
+        play.say("round.confirm", number=8)
+    assert play.say("round.confirm") == []
     assert only(play.number(8, 1), RoundResult).confirmed_by == "M. Lasa (table_head)"
 
 
@@ -51,7 +52,7 @@ def test_a_round_that_nobody_decided_is_unresolved_when_the_wheel_goes_on(play: 
     events = play.phase("bets_open", 2)
     assert whats(events) == ["round.unresolved", "round.opened"]
     assert (only(events, RoundUnresolved).why, only(events, RoundUnresolved).candidate) == ("undecided", 8)
-    assert only(play.command("round.confirm"), RoundResult).round == 1
+    assert only(play.say("round.confirm"), RoundResult).round == 1
 
 
 def test_a_round_that_waits_may_never_have_its_ball_fall(play: Play) -> None:
@@ -63,22 +64,22 @@ def test_a_round_that_waits_may_never_have_its_ball_fall(play: Play) -> None:
 
 def test_a_round_that_waits_may_be_null(play: Play) -> None:
     waiting(play)
-    assert only(play.command("round.void", reason="ball_out"), RoundVoid).round == 1
+    assert only(play.say("round.void", reason="ball_out"), RoundVoid).round == 1
     assert play.game.show(play.state)["asks"] == []
 
 
 def test_a_round_that_waits_for_nothing_is_not_confirmed(play: Play) -> None:
     with pytest.raises(Rejected, match="no round is in hand, and none waits for a decision"):
-        play.command("round.confirm")
+        play.say("round.confirm")
     play.until_closed(1)
     with pytest.raises(Rejected, match="round 1 waits for no decision"):
-        play.command("round.confirm")
+        play.say("round.confirm")
 
 
 def test_an_unresolved_round_is_confirmed_with_its_evidence(play: Play) -> None:
     unresolved(play, 1)
     play.phase("bets_open", 2)
-    result = only(play.command("round.confirm", round=1), RoundResult)
+    result = only(play.say("round.confirm", round=1), RoundResult)
     assert (result.round, result.number, result.spin) == (1, 8, 1)
     assert [frame.frame for frame in result.frames] == ["bets_open 1", "ball_in_rim 1", "no_more_bets 1", "number 1"]
 
@@ -87,26 +88,26 @@ def test_a_round_without_a_candidate_needs_its_number(play: Play) -> None:
     play.until_closed(1)
     play.number("00", 1)
     with pytest.raises(Rejected, match="round 1 has no candidate: say the number"):
-        play.command("round.confirm")
+        play.say("round.confirm")
     with pytest.raises(Rejected, match="the wheel has no number 37; it has 0 to 36"):
-        play.command("round.confirm", number=37)
-    assert only(play.command("round.confirm", number=0), RoundResult).number == 0
+        play.say("round.confirm", number=37)
+    assert only(play.say("round.confirm", number=0), RoundResult).number == 0
 
 
 def test_of_several_unresolved_rounds_one_is_named(play: Play) -> None:
     unresolved(play, 1)
     unresolved(play, 2)
     with pytest.raises(Rejected, match="say which round: 1, 2 are unresolved"):
-        play.command("round.confirm")
-    assert only(play.command("round.confirm", round=2), RoundResult).round == 2
-    assert only(play.command("round.confirm"), RoundResult).round == 1
+        play.say("round.confirm")
+    assert only(play.say("round.confirm", round=2), RoundResult).round == 2
+    assert only(play.say("round.confirm"), RoundResult).round == 1
 
 
 def test_a_confirmed_round_counts_in_its_place(play: Play) -> None:
     play.spin(0, 1)
     unresolved(play, 2, number=5)
     assert only(play.spin(0, 3), RoundResult).zeros == 2
-    assert only(play.command("round.confirm", round=2), RoundResult).zeros == 0
+    assert only(play.say("round.confirm", round=2), RoundResult).zeros == 0
     assert play.state.tally().zeros == 1
     assert only(play.spin(0, 4), RoundResult).zeros == 2
 
@@ -115,13 +116,13 @@ def test_a_confirmed_round_counts_in_its_place(play: Play) -> None:
 def test_decisions_are_for_the_person_in_charge(play: Play, role: Any) -> None:
     waiting(play)
     with pytest.raises(Rejected, match=f"the role {role} may not say this; it is for table_head, inspector, director"):
-        play.command("round.confirm", role)
+        play.say("round.confirm", role)
 
 
 def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
     play.spin(0, 1)
     play.spin(0, 2)
-    corrected = only(play.command("result.correct", round=1, number=26), ResultCorrected)
+    corrected = only(play.say("result.correct", round=1, number=26), ResultCorrected)
     assert (corrected.round, corrected.was, corrected.number, corrected.colour) == (1, 0, 26, "black")
     assert (play.state.tally().number, play.state.tally().zeros) == (0, 1)
     assert play.game.history(play.state)[0] == {
@@ -143,11 +144,11 @@ def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
 def test_what_cannot_be_corrected(play: Play, round_: int, number: int | str | None, why: str) -> None:
     play.spin(8, 1)
     play.until_closed(2)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     unresolved(play, 2)
     before = play.state
     with pytest.raises(Rejected, match=why):
-        play.command("result.correct", round=round_, number=number)
+        play.say("result.correct", round=round_, number=number)
     assert play.state == before
 
 
@@ -156,8 +157,8 @@ def test_a_round_is_forgotten_after_an_hour(play: Play) -> None:
         play.spin(0, spin)
     assert play.state.tally().zeros == 62
     with pytest.raises(Rejected, match="round 2 is not among the rounds remembered of this session"):
-        play.command("result.correct", round=2, number=5)
-    play.command("result.correct", round=3, number=5)
+        play.say("result.correct", round=2, number=5)
+    play.say("result.correct", round=3, number=5)
     assert play.state.tally().zeros == 59
 
 

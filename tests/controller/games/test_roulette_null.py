@@ -8,7 +8,8 @@ from controller.commands import Role, VoidReason
 from controller.events import BetsClosed, Irregularity, RoundOpened, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkStale, LinkUp
-from tests.controller.games.roulette_play import DECREES, PAIRS, Play, of, only, whats
+from tests.controller.games.play import of_kind, only, whats
+from tests.controller.games.roulette_play import DECREES, PAIRS, Play
 
 CALLS = {"BAL05": "tirada nul·la", "ARA02": "bola nula", "EUS96": "jaurtialdi baliogabea", "GAL07": "Tirada nula"}
 
@@ -20,7 +21,7 @@ CALLS = {"BAL05": "tirada nul·la", "ARA02": "bola nula", "EUS96": "jaurtialdi b
 @pytest.mark.parametrize("reason", ["foreign_object", "ball_out", "bad_launch"])
 def test_what_makes_a_spin_null_by_the_decree(play: Play, reason: VoidReason) -> None:
     play.until_closed(1)
-    void = only(play.command("round.void", reason=reason), RoundVoid)
+    void = only(play.say("round.void", reason=reason), RoundVoid)
     law = play.game.book.void[reason]
     assert (void.reason, void.law, void.article) == (reason, law.rule, law.article)
     assert (void.by, void.role) == ("M. Lasa", "table_head")
@@ -32,7 +33,7 @@ def test_a_null_spin_is_announced_at_once_and_has_no_number(decree: str) -> None
     play = Play(decree)
     play.open()
     play.until_closed(1)
-    void = only(play.command("round.void", reason="ball_out"), RoundVoid)
+    void = only(play.say("round.void", reason="ball_out"), RoundVoid)
     assert list((void.announcement or {}).values()) == [CALLS[decree]]
     assert not hasattr(void, "number")
     play.phase("settled", 1)
@@ -43,7 +44,7 @@ def test_a_null_spin_is_announced_at_once_and_has_no_number(decree: str) -> None
 def test_a_null_spin_leaves_the_last_number_and_the_zeros(play: Play) -> None:
     play.spin(0, 1)
     play.until_closed(2)
-    assert only(play.command("round.void", reason="ball_out"), RoundVoid).last_number == 0
+    assert only(play.say("round.void", reason="ball_out"), RoundVoid).last_number == 0
     assert (play.state.tally().number, play.state.tally().zeros) == (0, 1)
     assert [line["kind"] for line in play.game.history(play.state)] == ["result", "void"]
     assert only(play.spin(0, 2), RoundResult).zeros == 2
@@ -53,7 +54,7 @@ def test_a_null_spin_leaves_the_last_number_and_the_zeros(play: Play) -> None:
 def test_after_a_null_spin_comes_a_relaunch_a_round_of_its_own(play: Play) -> None:
     play.spin(17, 1)
     play.until_closed(2)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     assert play.game.show(play.state)["phase"] == "relaunch"
     opened = only(play.phase("bets_open", 2), RoundOpened)
     assert (opened.round, opened.relaunch, opened.last_number) == (3, True, 17)
@@ -68,7 +69,7 @@ def test_bets_may_be_changed_after_a_null_spin_and_it_is_said_so() -> None:
     play = Play("EUS96")
     play.open()
     play.until_closed(1)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     assert only(play.phase("bets_open", 1), RoundOpened).announcement == {"eu": "Joko egin jaunak, zuen apustuak alda ditzakezue"}
 
 
@@ -76,7 +77,7 @@ def test_bets_may_be_changed_after_a_null_spin_and_it_is_said_so() -> None:
 def test_the_ball_put_back_is_no_result(play: Play) -> None:
     play.spin(17, 1)
     play.until_closed(2)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     assert play.number(17, 2) == []  # before the wheel starts over
     assert play.number(17, 3) == []  # even if it counts the ball put back as a spin
     play.phase("bets_open", 2)
@@ -90,7 +91,7 @@ def test_the_ball_put_back_is_no_result(play: Play) -> None:
 def test_another_number_without_a_launch_is_an_irregularity(play: Play) -> None:
     play.spin(17, 1)
     play.until_closed(2)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     play.phase("bets_open", 2)
     events = play.number(34, 2)
     assert whats(events) == ["no_launch", "round.unresolved"]
@@ -100,7 +101,7 @@ def test_another_number_without_a_launch_is_an_irregularity(play: Play) -> None:
 def test_a_relaunch_hidden_by_a_silence_is_unresolved(play: Play) -> None:
     play.spin(17, 1)
     play.until_closed(2)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     play.take(LinkStale(at=90, device="wheel", age=5.0), LinkUp(at=120, device="wheel"))
     play.phase("settled", 2)
     unresolved = only(play.number(17, 2), RoundUnresolved)
@@ -109,7 +110,7 @@ def test_a_relaunch_hidden_by_a_silence_is_unresolved(play: Play) -> None:
 
 def test_a_null_spin_while_bets_are_open_opens_the_relaunch_at_once(play: Play) -> None:
     play.phase("bets_open", 1)
-    assert whats(play.command("round.void", reason="bad_launch")) == ["round.void", "round.opened"]
+    assert whats(play.say("round.void", reason="bad_launch")) == ["round.void", "round.opened"]
     play.phase("ball_in_rim", 1)
     play.phase("no_more_bets", 1)
     assert only(play.number(8, 1), RoundResult).round == 2
@@ -120,7 +121,7 @@ def test_a_round_that_the_wheel_gave_up_may_be_declared_null_afterwards(play: Pl
     play.until_closed(2)
     play.phase("bets_open", 2)
     assert play.game.show(play.state)["unresolved"] == [2]
-    assert only(play.command("round.void", reason="ball_out", round=2), RoundVoid).round == 2
+    assert only(play.say("round.void", reason="ball_out", round=2), RoundVoid).round == 2
     assert play.number(17, 2) == []  # the round in hand is its relaunch: the ball was put back
     assert play.game.show(play.state)["relaunch"]
 
@@ -129,7 +130,7 @@ def test_a_null_spin_before_the_one_in_hand_leaves_that_alone(play: Play) -> Non
     play.until_closed(1)
     play.number(8, 1, conflict=9)
     play.until_closed(2)
-    assert only(play.command("round.void", reason="inspector", round=1), RoundVoid).round == 1
+    assert only(play.say("round.void", reason="inspector", round=1), RoundVoid).round == 1
     assert not play.game.show(play.state)["relaunch"]
     assert only(play.number(7, 2), RoundResult).round == 2
 
@@ -138,7 +139,7 @@ def test_a_null_spin_before_the_last_result_asks_for_no_relaunch(play: Play) -> 
     play.until_closed(1)
     play.number(8, 1, conflict=9)
     play.spin(7, 2)
-    play.command("round.void", reason="inspector", round=1)
+    play.say("round.void", reason="inspector", round=1)
     assert play.game.show(play.state)["phase"] == "waiting"
     assert not only(play.phase("bets_open", 3), RoundOpened).relaunch
 
@@ -148,7 +149,7 @@ def test_a_null_spin_two_rounds_before_the_one_in_hand_makes_that_no_relaunch(pl
     play.number(8, 1, conflict=9)
     play.spin(7, 2)
     play.phase("bets_open", 3)
-    play.command("round.void", reason="inspector", round=1)
+    play.say("round.void", reason="inspector", round=1)
     assert not play.game.show(play.state)["relaunch"]
 
 
@@ -161,10 +162,10 @@ def test_only_who_the_decree_names_may_declare_it(game: str, decree: str) -> Non
         play.open()
         play.until_closed(1)
         if role in play.game.book.void_by:
-            assert only(play.command("round.void", role, reason="ball_out"), RoundVoid).role == role
+            assert only(play.say("round.void", role, reason="ball_out"), RoundVoid).role == role
         else:
             with pytest.raises(Rejected, match=f"the role {role} may not say this"):
-                play.command("round.void", role, reason="ball_out")
+                play.say("round.void", role, reason="ball_out")
 
 
 @pytest.mark.rule("ARA02-016")
@@ -176,26 +177,26 @@ def test_a_cylinder_that_stands_is_a_cause_in_aragon_alone(decree: str) -> None:
     events = play.phase("no_more_bets", 1, rpm=0.0)
     if decree == "ARA02":
         assert whats(events) == ["cylinder_stopped"]
-        assert only(play.command("round.void", reason="cylinder_stopped"), RoundVoid).law == "ARA02-016"
+        assert only(play.say("round.void", reason="cylinder_stopped"), RoundVoid).law == "ARA02-016"
     else:
         assert events == []
         with pytest.raises(Rejected, match="the decree does not make a spin null for cylinder_stopped"):
-            play.command("round.void", reason="cylinder_stopped")
+            play.say("round.void", reason="cylinder_stopped")
 
 
 def test_a_published_result_is_not_made_null(play: Play) -> None:
     play.spin(8, 1)
     with pytest.raises(Rejected, match=r"round 1 has its result; to replace it say result\.correct"):
-        play.command("round.void", reason="ball_out", round=1)
+        play.say("round.void", reason="ball_out", round=1)
     with pytest.raises(Rejected, match="no round is in hand, and none waits for a decision"):
-        play.command("round.void", reason="ball_out")
+        play.say("round.void", reason="ball_out")
 
 
 def test_a_spin_is_null_once(play: Play) -> None:
     play.until_closed(1)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     with pytest.raises(Rejected, match="round 1 is null already"):
-        play.command("round.void", reason="ball_out", round=1)
+        play.say("round.void", reason="ball_out", round=1)
 
 
 @pytest.mark.rule("ARA02-007", "BAL05-016", "EUS96-010", "GAL07-006")
@@ -207,7 +208,7 @@ def test_a_ball_that_runs_with_the_rotor_waits_for_a_person(play: Play) -> None:
     assert irregularity.law == play.game.book.laws["ball_with_rotor"].rule
     assert whats(play.phase("no_more_bets", 1)) == ["bets.closed"]
     assert play.number(8, 1) == []
-    assert only(play.command("round.void", reason="bad_launch"), RoundVoid).reason == "bad_launch"
+    assert only(play.say("round.void", reason="bad_launch"), RoundVoid).reason == "bad_launch"
 
 
 @pytest.mark.parametrize("decree", DECREES)
@@ -233,7 +234,7 @@ def test_a_ball_that_ran_with_the_rotor_before_the_launch_is_forgotten(play: Pla
 
 def test_what_the_decree_does_not_foresee_is_for_the_person_in_charge(play: Play) -> None:
     play.until_closed(1)
-    void = only(play.command("round.void", reason="inspector"), RoundVoid)
+    void = only(play.say("round.void", reason="inspector"), RoundVoid)
     assert void.reason == "inspector"
     assert void.article
 
@@ -260,6 +261,6 @@ def test_a_wheel_that_fails_to_launch_again_and_again_is_told_of_once_a_round(pl
 
 def test_bets_close_once_for_each_launch(play: Play) -> None:
     play.until_closed(1)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     events = play.until_closed(1)
-    assert [event.round for event in of(events, BetsClosed)] == [2]
+    assert [event.round for event in of_kind(events, BetsClosed)] == [2]

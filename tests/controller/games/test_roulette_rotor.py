@@ -6,7 +6,8 @@ import pytest
 
 from controller.events import Irregularity, RoundResult
 from devices.readings import Direction, LinkLate, LinkStale, LinkUp
-from tests.controller.games.roulette_play import Play, of, only, whats
+from tests.controller.games.play import of_kind, only, whats
+from tests.controller.games.roulette_play import Play
 
 CW: Direction = "clockwise"
 ACW: Direction = "anticlockwise"
@@ -14,20 +15,20 @@ ACW: Direction = "anticlockwise"
 
 @pytest.mark.rule("ARA02-006", "BAL05-015", "EUS96-009", "GAL07-005")
 def test_a_rotor_that_was_not_reversed_is_told_once(play: Play) -> None:
-    assert of(play.spin(8, 1, direction=CW), Irregularity) == []
-    assert of(play.spin(9, 2, direction=ACW), Irregularity) == []
+    assert of_kind(play.spin(8, 1, direction=CW), Irregularity) == []
+    assert of_kind(play.spin(9, 2, direction=ACW), Irregularity) == []
     events = play.spin(10, 3, direction=ACW)
     irregularity = only(events, Irregularity)
     assert irregularity.what == "rotor_not_reversed"
     assert irregularity.law == play.game.book.laws["rotor_not_reversed"].rule
     assert only(events, RoundResult).number == 10
-    assert of(play.spin(11, 4, direction=CW), Irregularity) == []
+    assert of_kind(play.spin(11, 4, direction=CW), Irregularity) == []
 
 
 def test_nothing_is_claimed_across_a_silence(play: Play) -> None:
     play.spin(8, 1, direction=CW)
     play.take(LinkStale(at=90, device="wheel", age=5.0), LinkUp(at=120, device="wheel"))
-    assert of(play.spin(9, 2, direction=CW), Irregularity) == []
+    assert of_kind(play.spin(9, 2, direction=CW), Irregularity) == []
 
 
 @pytest.mark.parametrize(("spin", "told"), [(2, True), (3, False), (None, False)])
@@ -38,7 +39,7 @@ def test_after_a_short_silence_only_the_wheels_counter_can_tell(play: Play, spin
 
 
 def test_nothing_is_claimed_of_a_wheel_that_does_not_say_its_direction(play: Play) -> None:
-    assert of([*play.spin(8, 1), *play.spin(9, 2), *play.spin(9, 3, direction=CW)], Irregularity) == []
+    assert of_kind([*play.spin(8, 1), *play.spin(9, 2), *play.spin(9, 3, direction=CW)], Irregularity) == []
 
 
 @pytest.mark.parametrize(("setting", "told"), [("counts", False), ("ignored", True)])
@@ -48,7 +49,7 @@ def test_whether_a_null_spin_is_the_one_before_is_a_setting(setting: str, told: 
     play.spin(8, 1, direction=CW)
     play.phase("bets_open", 2)
     play.phase("ball_in_rim", 2, direction=ACW)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     assert ("rotor_not_reversed" in whats(play.spin(9, 2, direction=CW))) == told
 
 
@@ -59,7 +60,7 @@ def test_the_result_may_wait_for_a_person() -> None:
     events = play.spin(9, 2, direction=CW)
     assert whats(events) == ["round.opened", "rotor_not_reversed", "bets.closed"]
     assert play.game.show(play.state)["phase"] == "decision"
-    result = only(play.command("round.confirm", "inspector"), RoundResult)
+    result = only(play.say("round.confirm", "inspector"), RoundResult)
     assert (result.number, result.confirmed_by) == (9, "M. Lasa (inspector)")
 
 
@@ -75,9 +76,9 @@ def test_the_rotor_is_watched_where_a_person_calls_the_bets() -> None:
     play.open()
     for number, said in ((8, []), (9, ["rotor_not_reversed"])):
         play.phase("ball_in_rim", direction=CW)  # no bets are open: no round
-        play.command("bets.open")
+        play.say("bets.open")
         assert play.phase("bets_open") == []
         assert whats(play.phase("ball_in_rim", direction=CW)) == said
         assert play.phase("no_more_bets", direction=CW) == []
-        play.command("bets.close")
+        play.say("bets.close")
         assert whats(play.number(number)) == ["round.result"]

@@ -6,7 +6,8 @@ import pytest
 
 from controller.events import AlertCleared, AlertRaised, BetsClosed, Irregularity, RoundOpened, RoundResult, RoundUnresolved
 from devices.readings import Number
-from tests.controller.games.roulette_play import DECREES, Play, of, only, whats
+from tests.controller.games.play import of_kind, only, whats
+from tests.controller.games.roulette_play import DECREES, Play
 
 CALLS = {
     "BAL05": {"ca": "Prou apostes"},
@@ -57,7 +58,7 @@ def test_zero_is_published_with_nothing_but_its_number(play: Play) -> None:
 
 @pytest.mark.rule("ARA02-011", "BAL05-018", "GAL07-009")
 def test_there_is_no_result_before_the_ball_lies_in_a_pocket(play: Play) -> None:
-    assert of(play.until_closed(1), RoundResult) == []
+    assert of_kind(play.until_closed(1), RoundResult) == []
     assert play.phase("settled", 1) == []
     assert only(play.number(8, 1), RoundResult).number == 8
 
@@ -70,12 +71,16 @@ def test_a_result_carries_the_frames_that_prove_it(play: Play) -> None:
 
 def test_rounds_count_from_one_and_the_spin_counter_may_wrap(play: Play) -> None:
     events = [*play.spin(8, 255), *play.spin(8, 256), *play.spin(8, 1)]
-    assert [(event.session, event.round, event.spin) for event in of(events, RoundResult)] == [(1, 1, 255), (1, 2, 256), (1, 3, 1)]
-    assert [event.last_number for event in of(events, RoundOpened)] == [None, 8, 8]
+    assert [(event.session, event.round, event.spin) for event in of_kind(events, RoundResult)] == [
+        (1, 1, 255),
+        (1, 2, 256),
+        (1, 3, 1),
+    ]
+    assert [event.last_number for event in of_kind(events, RoundOpened)] == [None, 8, 8]
 
 
 def test_a_wheel_without_a_spin_counter_plays_as_well(play: Play) -> None:
-    assert [event.round for event in of([*play.spin(8), *play.spin(8)], RoundResult)] == [1, 2]
+    assert [event.round for event in of_kind([*play.spin(8), *play.spin(8)], RoundResult)] == [1, 2]
 
 
 def test_a_wheel_may_idle_between_spins(play: Play) -> None:
@@ -223,7 +228,7 @@ def test_a_live_number_of_another_spin_is_not_lost(play: Play) -> None:
     play.until_closed(1)
     events = play.number(9, 2)
     assert whats(events) == ["not_definitive", "round.unresolved", "before_no_more_bets", "round.unresolved"]
-    assert [(event.round, event.spin, event.candidate) for event in of(events, RoundUnresolved)] == [(1, 1, None), (2, 2, 9)]
+    assert [(event.round, event.spin, event.candidate) for event in of_kind(events, RoundUnresolved)] == [(1, 1, None), (2, 2, 9)]
 
 
 def test_each_alert_of_the_wheel_has_its_own_end(play: Play) -> None:

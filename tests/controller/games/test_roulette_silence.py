@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from controller.events import BetsClosed, RoundOpened, RoundResult, RoundUnresolved
 from devices.readings import LinkLost, LinkStale, LinkUp
-from tests.controller.games.roulette_play import Play, of, only, whats
+from tests.controller.games.play import of_kind, only, whats
+from tests.controller.games.roulette_play import Play
 
 
 def silence(play: Play) -> None:
@@ -60,7 +61,7 @@ def test_a_late_number_of_a_later_spin_gives_up_the_one_in_hand(play: Play) -> N
     play.until_closed(1)
     silence(play)
     events = play.number(9, 2, late=True)
-    assert [(event.round, event.candidate) for event in of(events, RoundUnresolved)] == [(1, None), (2, 9)]
+    assert [(event.round, event.candidate) for event in of_kind(events, RoundUnresolved)] == [(1, None), (2, 9)]
 
 
 def test_no_more_bets_may_be_known_only_by_what_followed(play: Play) -> None:
@@ -116,7 +117,7 @@ def test_a_late_number_does_not_touch_a_result(play: Play) -> None:
 
 def test_a_lost_number_of_a_relaunch_is_a_candidate(play: Play) -> None:
     play.until_closed(1)
-    play.command("round.void", reason="ball_out")
+    play.say("round.void", reason="ball_out")
     silence(play)
     unresolved = only(play.number(8, 1, late=True), RoundUnresolved)
     assert (unresolved.round, unresolved.candidate) == (2, 8)

@@ -14,7 +14,8 @@ from controller.games.game import Rejected
 from controller.games.hands.evaluator import best, best_of, value
 from controller.games.texas_house.turn import reaches
 from controller.rulebooks.rulebook import rulebook
-from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
+from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
+from tests.controller.games.play import of_kind
 
 BANK_PAIR = "Ah 2c Ks As 7c Kd"
 """Boxes 1 and 2 and the bank: aces, nothing, kings."""
@@ -46,7 +47,7 @@ def played(deal: str, board: str, *bonus: str) -> Play:
 def test_two_cards_each_the_flop_then_turn_and_river() -> None:
     play = table()
     said = play.cards(f"{BANK_PAIR} {FLOP}")
-    dealt = [(event.to, event.card) for event in of_kind(CardDealt, said)]
+    dealt = [(event.to, event.card) for event in of_kind(said, CardDealt)]
     assert [to for to, _ in dealt] == ["box:1", "box:2", "dealer"] * 2 + ["board"] * 3
     assert [card for _, card in dealt] == [None] * 6 + FLOP.split()
     assert irregularities(play.cards("Jc")) == [("card_extra", ("card.decide", "round.void"))]
@@ -56,8 +57,8 @@ def test_two_cards_each_the_flop_then_turn_and_river() -> None:
     with pytest.raises(Rejected, match="turn and river are not dealt"):
         play.turn("dealer")
     said = play.cards(LATER)
-    assert [(event.to, event.index, event.card) for event in of_kind(CardDealt, said)] == [("board", 4, "4c"), ("board", 5, "6s")]
-    assert play.shown()["asks"] == ["cards.show"]
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [("board", 4, "4c"), ("board", 5, "6s")]
+    assert play.shown["asks"] == ["cards.show"]
     play.turn("dealer", "box:1", "box:2")
     kinds = {hand.who: (hand.kind, hand.outcome) for hand in play.result().hands or ()}
     assert kinds == {
@@ -168,7 +169,7 @@ def test_the_same_hand_keeps_its_bets() -> None:
 def test_the_bonus_is_won_by_two_cards_and_the_flop(own: str, flop: str, pays: tuple[int, int] | None) -> None:
     first, second = own.split()
     play = played(f"{first} 3d 5s {second} 3c 5d", f"{flop} Jc Qc", "box:1")
-    awards = [(award.box, award.pays) for award in of_kind(AwardQualified, play.events)]
+    awards = [(award.box, award.pays) for award in of_kind(play.events, AwardQualified)]
     assert awards == ([("box:1", pays)] if pays else [])
     assert bets_of(play.result(), "box:1")["txb"] == (("win", pays) if pays else ("lose", None))
 
@@ -179,8 +180,8 @@ def test_the_bonus_is_shown_before_the_turn() -> None:
     play.act("box:1", "go")
     play.act("box:2", "pass")
     said = play.turn("box:1")
-    assert [event.card for event in of_kind(CardTurned, said)] == ["Ah", "As"]
-    [award] = of_kind(AwardQualified, said)
+    assert [event.card for event in of_kind(said, CardTurned)] == ["Ah", "As"]
+    [award] = of_kind(said, AwardQualified)
     assert (award.award, award.hand, award.pays) == ("txb", "pair", (7, 1))
     with pytest.raises(Rejected, match="has no cards"):
         play.turn("box:2")
@@ -220,7 +221,7 @@ def test_cards_are_gathered_and_another_hand_begins(error: str, who: str | None,
     play.cards(BANK_PAIR)
     said = play.say("deal.error", error=error, who=who)
     assert voids(said) == [(reason, "EUS96-163")]
-    assert [event.relaunch for event in of_kind(RoundOpened, play.say("bets.open"))] == [True]
+    assert [event.relaunch for event in of_kind(play.say("bets.open"), RoundOpened)] == [True]
 
 
 @pytest.mark.rule("EUS96-163")
@@ -251,7 +252,7 @@ def test_a_players_card_seen_leaves_the_play_valid() -> None:
     play.cards(BANK_PAIR)
     said = play.say("deal.error", error="exposed", who="box:1", index=1)
     assert (voids(said), irregularities(said)) == ([], [("card_exposed", ())])
-    assert [event.card for event in of_kind(CardTurned, said)] == ["Ah"]
+    assert [event.card for event in of_kind(said, CardTurned)] == ["Ah"]
 
 
 def test_hands_that_touched_take_no_further_part() -> None:
@@ -284,8 +285,8 @@ def test_a_common_card_that_was_not_read_is_told() -> None:
     said = play.cards(f"{BANK_PAIR} Tc - 9h")
     assert irregularities(said) == [("card_unread", ("cards.show", "round.void"))]
     play.say("cards.show", who="board", index=2, cards=["4d"])
-    assert play.shown()["hands"]["board"] == ["Tc", "4d", "9h"]
-    assert play.shown()["phase"] == "players"
+    assert play.shown["hands"]["board"] == ["Tc", "4d", "9h"]
+    assert play.shown["phase"] == "players"
 
 
 def test_the_best_hand_is_made_of_any_of_seven_cards() -> None:

@@ -11,7 +11,8 @@ from controller.events import (
     RoundResult,
 )
 from controller.games.game import Rejected
-from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, of_kind, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, table
 
 
 def test_an_unread_card_stops_the_table_until_a_person_has_read_it() -> None:
@@ -19,12 +20,12 @@ def test_an_unread_card_stops_the_table_until_a_person_has_read_it() -> None:
     first, *rest = BLACK_WINS.split()
     play.bets()
     said = play.cards(f"- {' '.join(rest)}")
-    assert [(event.to, event.index, event.card) for event in of_kind(CardDealt, said)] == [("black", 1, None)]
-    assert [(event.what, event.asks) for event in of_kind(Irregularity, said)] == [("card_unread", ("card.decide", "round.void"))]
+    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [("black", 1, None)]
+    assert [(event.what, event.asks) for event in of_kind(said, Irregularity)] == [("card_unread", ("card.decide", "round.void"))]
     assert play.sealed == rest
     said = play.say("card.decide", action="read", card=first)
-    assert [event.card for event in of_kind(CardDealt, said)] == BLACK_WINS.split()
-    [result] = of_kind(RoundResult, said)
+    assert [event.card for event in of_kind(said, CardDealt)] == BLACK_WINS.split()
+    [result] = of_kind(said, RoundResult)
     assert (result.winner, result.marks, result.confirmed_by) == ("black", ("colour",), "M. Lasa (table_head)")
 
 
@@ -33,8 +34,8 @@ def test_an_unread_card_may_leave_the_game() -> None:
     play.bets()
     play.cards(f"Ts - {' '.join(BLACK_WINS.split()[1:])}")
     said = play.say("card.decide", action="remove")
-    assert [(event.why, event.card) for event in of_kind(CardRemoved, said)] == [("card_unread", None)]
-    [result] = of_kind(RoundResult, said)
+    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [("card_unread", None)]
+    [result] = of_kind(said, RoundResult)
     assert result.hands is not None
     assert [hand.cards for hand in result.hands or ()] == [("Ts", "Jd", "Qc", "2s"), ("Kd", "Th", "9d", "8c")]
 
@@ -43,34 +44,34 @@ def test_two_cards_unread_are_asked_for_one_after_the_other() -> None:
     play = table()
     play.bets()
     play.cards("Ts - - 2s Kd Th 9d 8c")
-    assert of_kind(RoundResult, play.say("card.decide", action="read", card="Jd")) == []
+    assert of_kind(play.say("card.decide", action="read", card="Jd"), RoundResult) == []
     assert play.state.asks == ("card.decide", "round.void")
-    [result] = of_kind(RoundResult, play.say("card.decide", action="read", card="Qc"))
+    [result] = of_kind(play.say("card.decide", action="read", card="Qc"), RoundResult)
     assert result.winner == "black"
 
 
 def test_a_card_before_bets_close_waits_and_may_be_the_first_of_the_round() -> None:
     play = table()
     play.say("bets.open")
-    [irregular] = of_kind(Irregularity, play.cards("Ts"))
+    [irregular] = of_kind(play.cards("Ts"), Irregularity)
     assert (irregular.what, irregular.asks) == ("card_before_close", ("card.decide", "round.void"))
     play.say("card.decide", action="accept")
     said = play.say("bets.close")
-    assert [event.card for event in of_kind(CardDealt, said)] == ["Ts"]
-    [result] = of_kind(RoundResult, play.cards(BLACK_WINS[3:]))
+    assert [event.card for event in of_kind(said, CardDealt)] == ["Ts"]
+    [result] = of_kind(play.cards(BLACK_WINS[3:]), RoundResult)
     assert result.winner == "black"
 
 
 def test_a_card_out_of_its_time_may_leave_the_game() -> None:
     play = table()
     play.coup(BLACK_WINS)
-    [irregular] = of_kind(Irregularity, play.cards("7h"))
+    [irregular] = of_kind(play.cards("7h"), Irregularity)
     assert (irregular.what, irregular.asks) == ("card_out_of_round", ("card.decide",))
     with pytest.raises(Rejected, match="a card waits"):
         play.say("bets.open")
-    [removed] = of_kind(CardRemoved, play.say("card.decide", action="remove"))
+    [removed] = of_kind(play.say("card.decide", action="remove"), CardRemoved)
     assert removed.card == "7h"
-    assert of_kind(RoundResult, play.coup(RED_WINS)) != []
+    assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
 
 @pytest.mark.parametrize("rounds", ["keys", "shoe"])
@@ -82,10 +83,10 @@ def test_a_card_may_be_kept_for_the_next_round(rounds: str) -> None:
     play.cards(" ".join(BLACK_WINS.split()[:7]))
     play.cards(cards[0], unsure=True)
     play.say("card.decide", action="next_round")
-    [result] = of_kind(RoundResult, play.cards(BLACK_WINS.split()[7]))
+    [result] = of_kind(play.cards(BLACK_WINS.split()[7]), RoundResult)
     assert (result.round, result.winner) == (1, "black")
     said = play.bets() if rounds == "keys" else []
-    [result] = of_kind(RoundResult, [*said, *play.cards(" ".join(cards[1:]))])
+    [result] = of_kind([*said, *play.cards(" ".join(cards[1:]))], RoundResult)
     assert (result.round, result.winner, result.marks) == (2, "red", ("inverse",))
 
 
@@ -96,9 +97,9 @@ def test_a_card_accepted_that_completes_the_coup_leaves_the_next_one_over() -> N
     play.cards("8c", unsure=True)
     play.cards("7h")
     said = play.say("card.decide", action="accept")
-    [result] = of_kind(RoundResult, said)
+    [result] = of_kind(said, RoundResult)
     assert result.winner == "black"
-    assert [event.what for event in of_kind(Irregularity, said)] == ["card_out_of_round"]
+    assert [event.what for event in of_kind(said, Irregularity)] == ["card_out_of_round"]
     assert play.state.asks == ("card.decide",)
 
 
@@ -109,7 +110,7 @@ def test_what_a_person_reads_in_place_of_the_shoe_counts() -> None:
     play.cards(BLACK_WINS[3:])
     assert play.sealed == ["9s", *BLACK_WINS.split()[1:]]
     said = play.say("card.decide", action="read", card="Ts")
-    [result] = of_kind(RoundResult, said)
+    [result] = of_kind(said, RoundResult)
     assert (result.winner, len(result.frames)) == ("black", 7)
 
 
@@ -117,11 +118,11 @@ def test_what_a_person_reads_in_place_of_the_shoe_counts() -> None:
 def test_a_card_that_is_none_of_the_game_is_read_or_removed(card: str) -> None:
     play = table()
     play.bets()
-    [irregular] = of_kind(Irregularity, play.cards(card))
+    [irregular] = of_kind(play.cards(card), Irregularity)
     assert irregular.what == "card_foreign"
     with pytest.raises(Rejected, match="no card of the game"):
         play.say("card.decide", action="accept")
-    [dealt] = of_kind(CardDealt, play.say("card.decide", action="read", card="Ts"))
+    [dealt] = of_kind(play.say("card.decide", action="read", card="Ts"), CardDealt)
     assert dealt.card == "Ts"
 
 
@@ -129,8 +130,8 @@ def test_a_card_once_too_often_stops_the_table() -> None:
     play = table()
     play.bets()
     said = play.cards("7h 7h 7h 7h 7h 7h 7h")
-    assert [event.what for event in of_kind(Irregularity, said)] == ["card_too_many"]
-    assert len(of_kind(CardDealt, said)) == 6
+    assert [event.what for event in of_kind(said, Irregularity)] == ["card_too_many"]
+    assert len(of_kind(said, CardDealt)) == 6
 
 
 def test_a_card_goes_to_no_row_by_a_persons_choice() -> None:

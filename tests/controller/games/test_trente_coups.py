@@ -17,7 +17,8 @@ from controller.games.cards import is_red
 from controller.games.game import Rejected
 from controller.games.trente.rows import is_coup, marks, next_row, points, rows, winner
 from tests.controller.decrees import of
-from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, REFAIT, TIE, Play, coups, of_kind, shuffled, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, REFAIT, TIE, Play, coups, shuffled, table
 
 every = pytest.mark.parametrize("decree", DECREES)
 
@@ -41,7 +42,7 @@ def test_the_rows_are_parted_where_the_first_reaches_31() -> None:
 def test_rows_make_31_to_40_whatever_comes(decree: str) -> None:
     for cards in coups(shuffled(len(decree)))[:30]:
         play = table(decree)
-        [result] = of_kind(RoundResult, play.coup(" ".join(cards)))
+        [result] = of_kind(play.coup(" ".join(cards)), RoundResult)
         assert isinstance(result.hands, tuple)
         for hand in result.hands:
             assert isinstance(hand.points, int)
@@ -56,10 +57,10 @@ def test_rows_make_31_to_40_whatever_comes(decree: str) -> None:
 def test_the_black_row_comes_first_then_the_red_one(decree: str) -> None:
     play = table(decree)
     said = play.coup(BLACK_WINS)
-    assert [event.to for event in of_kind(CardExpected, said)] == ["black", "red", None]
-    dealt = [(event.to, event.index) for event in of_kind(CardDealt, said)]
+    assert [event.to for event in of_kind(said, CardExpected)] == ["black", "red", None]
+    dealt = [(event.to, event.index) for event in of_kind(said, CardDealt)]
     assert dealt == [("black", n) for n in (1, 2, 3, 4)] + [("red", n) for n in (1, 2, 3, 4)]
-    assert [event.card for event in of_kind(CardDealt, said)] == BLACK_WINS.split()
+    assert [event.card for event in of_kind(said, CardDealt)] == BLACK_WINS.split()
     assert play.sealed == []
 
 
@@ -67,7 +68,7 @@ def test_the_black_row_comes_first_then_the_red_one(decree: str) -> None:
 def test_the_row_nearer_to_31_wins_and_equal_ones_are_null(decree: str) -> None:
     play = table(decree)
     said = [*play.coup(BLACK_WINS), *play.coup(RED_WINS), *play.coup(TIE), *play.coup(REFAIT)]
-    results = of_kind(RoundResult, said)
+    results = of_kind(said, RoundResult)
     assert [result.winner for result in results] == ["black", "red", None, None]
     assert [result.marks for result in results] == [("colour",), ("inverse",), ("tie",), ("tie", "refait")]
     made = [[hand.points for hand in result.hands or ()] for result in results]
@@ -92,7 +93,7 @@ def test_colour_is_that_of_the_first_card_of_the_black_row(decree: str) -> None:
     assert len(seen) == 4
     play = table(decree)
     swapped = " ".join(["Td", *BLACK_WINS.split()[1:]])
-    [result] = of_kind(RoundResult, play.coup(swapped))
+    [result] = of_kind(play.coup(swapped), RoundResult)
     assert (result.winner, result.marks) == ("black", ("inverse",))
 
 
@@ -111,9 +112,9 @@ def test_the_cards_stay_in_view_until_the_next_coup(decree: str) -> None:
 def test_at_a_table_without_keys_the_first_card_opens_the_round() -> None:
     play = table(rounds="shoe")
     said = [*play.cards(BLACK_WINS), *play.cards(RED_WINS)]
-    assert [event.round for event in of_kind(RoundOpened, said)] == [1, 2]
-    assert all(event.unobserved for event in of_kind(BetsClosed, said))
-    assert [result.winner for result in of_kind(RoundResult, said)] == ["black", "red"]
+    assert [event.round for event in of_kind(said, RoundOpened)] == [1, 2]
+    assert all(event.unobserved for event in of_kind(said, BetsClosed))
+    assert [result.winner for result in of_kind(said, RoundResult)] == ["black", "red"]
 
 
 def test_history_has_one_line_for_each_round() -> None:
@@ -141,9 +142,9 @@ def test_a_round_is_null_by_who_is_responsible(decree: str) -> None:
         play.say("round.void", role="croupier", reason="misdeal")
     with pytest.raises(Rejected, match="not null for ball_out"):
         play.say("round.void", reason="ball_out")
-    [void] = of_kind(RoundVoid, play.say("round.void", reason="cards_stuck"))
+    [void] = of_kind(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.law) == ("cards_stuck", play.game.book.void["cards_stuck"].rule)
-    assert of_kind(RoundResult, play.coup(BLACK_WINS)) != []
+    assert of_kind(play.coup(BLACK_WINS), RoundResult) != []
 
 
 def test_what_cannot_be_followed_is_refused() -> None:
@@ -184,7 +185,7 @@ def test_a_result_is_corrected_not_erased() -> None:
     ):
         with pytest.raises(Rejected, match=why):
             play.say("result.correct", **fields)
-    [corrected] = of_kind(ResultCorrected, play.say("result.correct", round=1, winner="red"))
+    [corrected] = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
     assert (corrected.winner, corrected.was) == ("red", "black")
     [line] = play.game.history(play.state)
     assert (line["winner"], line["marks"], line["corrected"]) == ("red", [], True)

@@ -12,25 +12,26 @@ from controller.events import (
 )
 from controller.games.game import Rejected
 from controller.games.trente.state import QUEUE
-from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, of_kind, shuffled, table
+from tests.controller.games.play import of_kind
+from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, shuffled, table
 
 
 def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:
     play = table()
     play.bets()
     play.cards("Ts Jd")
-    [irregular] = of_kind(Irregularity, play.gap())
+    [irregular] = of_kind(play.gap(), Irregularity)
     assert (irregular.what, irregular.asks) == ("silence", ("round.confirm", "round.void"))
-    assert of_kind(Irregularity, play.gap()) == []
-    [unresolved] = of_kind(RoundUnresolved, play.cards("Qc"))
+    assert of_kind(play.gap(), Irregularity) == []
+    [unresolved] = of_kind(play.cards("Qc"), RoundUnresolved)
     assert (unresolved.why, unresolved.candidate) == ("silence", None)
     assert play.cards("2s Kd") == []
     assert play.game.show(play.state)["asks"] == ["bets.open"]
     with pytest.raises(Rejected, match="not all known: say the winner"):
         play.say("round.confirm")
-    [result] = of_kind(RoundResult, play.say("round.confirm", winner="red"))
+    [result] = of_kind(play.say("round.confirm", winner="red"), RoundResult)
     assert (result.winner, result.hands, result.marks) == ("red", (), ())
-    assert of_kind(RoundResult, play.coup(RED_WINS)) != []
+    assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
 
 def test_cards_known_only_later_are_kept_for_who_decides() -> None:
@@ -40,9 +41,9 @@ def test_cards_known_only_later_are_kept_for_who_decides() -> None:
     play.cards(" ".join(cards[:6]))
     play.gap()
     said = play.cards(" ".join(cards[6:]), late=True)
-    assert [event.candidate for event in of_kind(RoundUnresolved, said)] == [None]
+    assert [event.candidate for event in of_kind(said, RoundUnresolved)] == [None]
     assert play.sealed == cards[6:]
-    [result] = of_kind(RoundResult, play.say("round.confirm"))
+    [result] = of_kind(play.say("round.confirm"), RoundResult)
     assert (result.winner, result.confirmed_by) == ("black", "M. Lasa (table_head)")
 
 
@@ -53,9 +54,9 @@ def test_a_decision_about_a_card_does_not_end_what_a_silence_may_have_hidden() -
     play.cards("Qc", unsure=True)
     play.gap()
     said = play.say("card.decide", action="accept")
-    [unresolved] = of_kind(RoundUnresolved, said)
+    [unresolved] = of_kind(said, RoundUnresolved)
     assert unresolved.candidate is None
-    assert of_kind(CardDealt, said) == []
+    assert of_kind(said, CardDealt) == []
 
 
 def test_a_round_confirmed_in_its_silence_leaves_what_may_still_come() -> None:
@@ -63,10 +64,10 @@ def test_a_round_confirmed_in_its_silence_leaves_what_may_still_come() -> None:
     play.bets()
     play.cards("Ts Jd")
     play.gap()
-    [result] = of_kind(RoundResult, play.say("round.confirm", winner="red"))
+    [result] = of_kind(play.say("round.confirm", winner="red"), RoundResult)
     assert result.winner == "red"
     assert play.cards("Qc 2s") == []
-    assert of_kind(RoundResult, play.coup(RED_WINS)) != []
+    assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
 
 def test_more_cards_than_can_wait_are_counted_and_leave_the_round_to_a_person() -> None:
@@ -89,9 +90,9 @@ def test_at_a_table_without_keys_cards_that_could_not_wait_are_a_gap() -> None:
     play.cards("-")
     play.cards(" ".join(shuffled(3)[:40]))
     said = play.say("card.decide", action="read", card="5c")
-    assert of_kind(RoundResult, said) != []
+    assert of_kind(said, RoundResult) != []
     assert play.state.hand is not None
-    assert [event.what for event in of_kind(Irregularity, said)] == ["silence"]
+    assert [event.what for event in of_kind(said, Irregularity)] == ["silence"]
     assert play.state.asks == ("round.confirm", "round.void")
 
 
@@ -100,10 +101,10 @@ def test_at_a_table_without_keys_a_round_that_began_in_a_silence_is_counted() ->
     play.cards(BLACK_WINS)
     play.gap()
     said = play.cards("Ts Jd")
-    assert [(event.round, event.why) for event in of_kind(RoundUnresolved, said)] == [(2, "silence")]
+    assert [(event.round, event.why) for event in of_kind(said, RoundUnresolved)] == [(2, "silence")]
     play.say("round.confirm", round=2, winner="black")
     play.say("bets.open")
-    [result] = of_kind(RoundResult, play.cards(RED_WINS))
+    [result] = of_kind(play.cards(RED_WINS), RoundResult)
     assert result.round == 3
 
 
@@ -112,12 +113,12 @@ def test_at_a_table_without_keys_bets_opened_before_a_silence_do_not_close_it() 
     play.say("bets.open")
     play.gap()
     said = play.cards("Ts")
-    assert [event.round for event in of_kind(RoundUnresolved, said)] == [1]
+    assert [event.round for event in of_kind(said, RoundUnresolved)] == [1]
 
 
 def test_a_silence_between_rounds_hides_nothing_where_bets_have_keys() -> None:
     play = table()
     play.coup(BLACK_WINS)
     play.gap()
-    [result] = of_kind(RoundResult, play.coup(RED_WINS))
+    [result] = of_kind(play.coup(RED_WINS), RoundResult)
     assert (result.round, result.confirmed_by) == (2, None)

@@ -22,13 +22,14 @@ from controller.events import (
 from controller.games.game import Rejected
 from devices.readings import ShoeFault
 from tests.controller.decrees import of
-from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, Play, of_kind, shuffled
+from tests.controller.games.play import of_kind
+from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, Play, shuffled
 
 every = pytest.mark.parametrize("decree", DECREES)
 
 
 def whats(play: Play) -> list[str]:
-    return [event.what for event in of_kind(Irregularity, play.events)]
+    return [event.what for event in of_kind(play.events, Irregularity)]
 
 
 # What is in the shoe
@@ -50,17 +51,17 @@ def test_cards_without_a_shoe(decree: str) -> None:
     play.say("session.open")
     play.cards("Ts Jd")
     assert whats(play) == ["shoe_missing"]
-    assert [event.alert for event in of_kind(AlertRaised, play.events)] == ["shoe_missing"]
+    assert [event.alert for event in of_kind(play.events, AlertRaised)] == ["shoe_missing"]
     said = play.say("shoe.start", shoe="S1")
-    assert [event.alert for event in of_kind(AlertCleared, said)] == ["shoe_missing"]
+    assert [event.alert for event in of_kind(said, AlertCleared)] == ["shoe_missing"]
 
 
 def test_cards_at_a_closed_table_are_out_of_round() -> None:
     play = Play()
     play.cards("Ts Jd")
     assert whats(play) == ["card_out_of_round"]
-    assert [event.alert for event in of_kind(AlertRaised, play.events)] == ["card_while_closed"]
-    assert [event.alert for event in of_kind(AlertCleared, play.open())] == ["card_while_closed"]
+    assert [event.alert for event in of_kind(play.events, AlertRaised)] == ["card_while_closed"]
+    assert [event.alert for event in of_kind(play.open(), AlertCleared)] == ["card_while_closed"]
 
 
 # The cut card
@@ -77,18 +78,18 @@ def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree:
     if play.state.hand is None:
         play.bets()
     said = play.cut()
-    [cut], [void] = of_kind(ShoeCut, said), of_kind(RoundVoid, said)
+    [cut], [void] = of_kind(said, ShoeCut), of_kind(said, RoundVoid)
     assert (cut.drawn, cut.left, cut.rounds_left) == (307, 5, 0)
     assert (void.reason, void.law, void.by) == ("cut_card", play.game.book.void["cut_card"].rule, None)
     assert void.round == play.state.round
     assert play.state.asks == ()
     play.sealed = []
     said = play.cards(" ".join(cards[307:]))
-    assert [(event.why, event.card) for event in of_kind(CardRemoved, said)] == [("last_cards", None)] * 5
+    assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [("last_cards", None)] * 5
     assert play.sealed == cards[307:]
     with pytest.raises(Rejected, match="no further round"):
         play.say("bets.open")
-    [ended] = of_kind(ShoeEnded, play.say("shoe.end"))
+    [ended] = of_kind(play.say("shoe.end"), ShoeEnded)
     assert (ended.why, ended.drawn, ended.left, ended.missing, ended.extra) == ("cut", 312, 0, (), ())
     assert whats(play) == []
 
@@ -98,7 +99,7 @@ def test_the_cut_card_before_the_first_card_makes_the_round_null_too(decree: str
     play = Play(decree)
     play.open()
     play.say("bets.open")
-    assert [void.round for void in of_kind(RoundVoid, play.cut())] == [1]
+    assert [void.round for void in of_kind(play.cut(), RoundVoid)] == [1]
     assert whats(play) == ["cut_card"]
 
 
@@ -106,7 +107,7 @@ def test_the_cut_card_between_rounds_makes_nothing_null() -> None:
     play = Play()
     play.open()
     play.coup(BLACK_WINS)
-    assert of_kind(RoundVoid, play.cut()) == []
+    assert of_kind(play.cut(), RoundVoid) == []
     assert play.cut() == []
     assert play.game.show(play.state)["phase"] == "shoe_over"
 
@@ -117,10 +118,10 @@ def test_a_person_says_that_the_cut_card_came_where_the_shoe_does_not_see_it() -
     play.bets()
     play.cards("Ts Jd")
     said = play.say("round.void", reason="cut_card")
-    [void] = of_kind(RoundVoid, said)
+    [void] = of_kind(said, RoundVoid)
     assert (void.reason, void.by) == ("cut_card", "M. Lasa")
-    assert of_kind(ShoeCut, said) != []
-    assert [event.why for event in of_kind(CardRemoved, play.cards("7h"))] == ["last_cards"]
+    assert of_kind(said, ShoeCut) != []
+    assert [event.why for event in of_kind(play.cards("7h"), CardRemoved)] == ["last_cards"]
     assert play.cut() == []
 
 
@@ -134,7 +135,7 @@ def test_the_cut_card_takes_the_cards_that_wait_with_it() -> None:
     with pytest.raises(Rejected, match="no card waits"):
         play.say("card.decide", action="remove")
     play.say("shoe.start", shoe="S2")
-    assert of_kind(RoundResult, play.coup(RED_WINS)) != []
+    assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
 
 @pytest.mark.parametrize(("tail", "left", "says"), [(5, None, 0), (4, None, 1), (4, 1, 0), (0, 5, 0), (0, 4, 1), (6, None, 2)])
@@ -157,7 +158,7 @@ def test_a_shoe_that_starts_afresh_asks_what_is_in_it() -> None:
     play.bets()
     play.cards("Ts Jd")
     said = play.reset()
-    assert [event.round for event in of_kind(RoundUnresolved, said)] == [1]
+    assert [event.round for event in of_kind(said, RoundUnresolved)] == [1]
     assert play.state.asks == ("shoe.start", "card.decide")
     assert play.cards("7h") == []
     for command in ({"action": "remove"}, {"action": "read", "card": "7h"}):
@@ -165,17 +166,17 @@ def test_a_shoe_that_starts_afresh_asks_what_is_in_it() -> None:
             play.say("card.decide", **command)
     play.say("card.decide", action="accept")
     play.say("round.void", round=1, reason="device_fault")
-    assert of_kind(RoundResult, play.coup(BLACK_WINS)) != []
+    assert of_kind(play.coup(BLACK_WINS), RoundResult) != []
 
 
 def test_what_the_shoe_complains_of_is_an_alert_without_its_card() -> None:
     play = Play()
     play.open()
     said = play.take(ShoeFault(at=9.0, device="shoe", fault="overdraw", active=True, detail="7h"))
-    assert [event.what for event in of_kind(Irregularity, said)] == ["overdraw"]
-    assert [event.detail for event in of_kind(AlertRaised, said)] == [None]
+    assert [event.what for event in of_kind(said, Irregularity)] == ["overdraw"]
+    assert [event.detail for event in of_kind(said, AlertRaised)] == [None]
     said = play.take(ShoeFault(at=9.0, device="shoe", fault="overdraw", active=False))
-    assert [event.alert for event in of_kind(AlertCleared, said)] == ["shoe_overdraw"]
+    assert [event.alert for event in of_kind(said, AlertCleared)] == ["shoe_overdraw"]
 
 
 # Sessions
@@ -184,11 +185,11 @@ def test_what_the_shoe_complains_of_is_an_alert_without_its_card() -> None:
 def test_the_last_hands_are_counted_in_the_basque_country() -> None:
     play = Play("EUS96")
     play.open()
-    [told] = of_kind(LastRounds, play.say("last_rounds.announce"))
+    [told] = of_kind(play.say("last_rounds.announce"), LastRounds)
     assert (told.left, told.announcement) == (3, {"eu": "azken hiru eskuak"})
     with pytest.raises(Rejected, match="announced already"):
         play.say("last_rounds.announce")
-    left = [event.left for _ in range(3) for event in of_kind(LastRounds, play.coup(BLACK_WINS if _ else RED_WINS))]
+    left = [event.left for _ in range(3) for event in of_kind(play.coup(BLACK_WINS if _ else RED_WINS), LastRounds)]
     assert left == [2, 1, 0]
 
 
@@ -198,8 +199,8 @@ def test_closing_leaves_a_round_in_hand_unresolved() -> None:
     play.bets()
     play.cards("Ts")
     said = play.say("session.close")
-    assert [event.why for event in of_kind(RoundUnresolved, said)] == ["undecided"]
-    assert (len(of_kind(ShoeEnded, said)), len(of_kind(SessionClosed, said))) == (1, 1)
+    assert [event.why for event in of_kind(said, RoundUnresolved)] == ["undecided"]
+    assert (len(of_kind(said, ShoeEnded)), len(of_kind(said, SessionClosed))) == (1, 1)
 
 
 # Whole shoes
@@ -220,15 +221,15 @@ def test_a_whole_shoe_to_its_end_with_restarts(decree: str, rounds: str) -> None
         play.cards(card)
         play.again()
     play.say("shoe.end")
-    results, [void] = of_kind(RoundResult, play.events), of_kind(RoundVoid, play.events)
+    results, [void] = of_kind(play.events, RoundResult), of_kind(play.events, RoundVoid)
     assert whats(play) == []
     assert void.reason == "cut_card"
-    dealt = [event.card for event in of_kind(CardDealt, play.events)]
+    dealt = [event.card for event in of_kind(play.events, CardDealt)]
     assert dealt == cards[:307]
     told = [card for result in results for hand in result.hands or () for card in hand.cards]
     assert told == cards[: len(told)]
     assert play.sealed == cards[307:]
-    opened = [event.round for event in of_kind(RoundOpened, play.events)]
+    opened = [event.round for event in of_kind(play.events, RoundOpened)]
     assert opened == list(range(1, len(results) + 2))
-    [ended] = of_kind(ShoeEnded, play.events)
+    [ended] = of_kind(play.events, ShoeEnded)
     assert (ended.drawn, ended.left, ended.missing, ended.extra) == (312, 0, (), ())

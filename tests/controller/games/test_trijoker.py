@@ -17,7 +17,8 @@ from controller.games.trijoker.turn import pays
 from controller.rulebooks.rulebook import rulebook
 from devices.readings import ShufflerState
 from tests.controller.decrees import of
-from tests.controller.games.banked_play import Play, bets_of, irregularities, of_kind, voids
+from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
+from tests.controller.games.play import of_kind
 
 DECREES = ("BAL05", "EUS96")
 every = pytest.mark.parametrize("decree", DECREES)
@@ -36,32 +37,32 @@ def table(decree: str = "BAL05", **settings: int | str) -> Play:
 def test_players_left_card_players_right_card_players(decree: str) -> None:
     play = table(decree)
     said = play.cards(JACKS)
-    dealt = of_kind(CardDealt, said)
+    dealt = of_kind(said, CardDealt)
     assert [event.to for event in dealt] == ["box:1", "box:3", "common:1", "box:1", "box:3", "common:2", "box:1", "box:3"]
     assert {event.card for event in dealt} == {None}
     assert len(dealt) == 3 * 2 + 2
-    assert of_kind(CardExpected, said)[-1].to is None
+    assert of_kind(said, CardExpected)[-1].to is None
 
 
 @pytest.mark.parametrize("decree", of("BAL05-145"))
 def test_two_of_three_bets_may_be_withdrawn_each_before_its_card(decree: str) -> None:
     play = table(decree)
     play.cards(JACKS)
-    assert play.shown()["phase"] == "first_bet"
+    assert play.shown["phase"] == "first_bet"
     with pytest.raises(Rejected, match="common:1 is turned first"):
         play.turn("common:2")
     said = play.act("box:3", "withdraw")
-    assert [(bet.bet, bet.lies) for bet in of_kind(BetPlaced, said)] == [("bet_1", False)]
+    assert [(bet.bet, bet.lies) for bet in of_kind(said, BetPlaced)] == [("bet_1", False)]
     with pytest.raises(Rejected, match="spoken already"):
         play.act("box:3", "go")
     play.turn("common:1")
-    assert play.shown()["phase"] == "second_bet"
+    assert play.shown["phase"] == "second_bet"
     play.act("box:1", "withdraw")
     play.act("box:3", "withdraw")
     play.turn("common:2")
     with pytest.raises(Rejected, match="no bet may be taken back"):
         play.act("box:1", "withdraw")
-    assert play.shown()["asks"] == ["cards.show"]
+    assert play.shown["asks"] == ["cards.show"]
     play.turn("box:1", "box:3")
     result = play.result()
     assert bets_of(result, "box:1") == {"bet_1": ("win", (1, 1)), "bet_2": ("void", None), "bet_3": ("win", (1, 1))}
@@ -99,14 +100,14 @@ def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
     play = table(decree)
     said = play.cards("Kh", exposed=True)
     assert irregularities(said) == [("card_exposed", ("card.decide", "round.void"))]
-    assert of_kind(CardDealt, said) == [], "it is told to nobody by a reader's word"
+    assert of_kind(said, CardDealt) == [], "it is told to nobody by a reader's word"
     said = play.say("card.decide", action="exposed")
     assert irregularities(said) == [("card_exposed", ())]
-    assert [event.card for event in of_kind(CardDealt, said)] == ["Kh"]
+    assert [event.card for event in of_kind(said, CardDealt)] == ["Kh"]
     play.cards("2c 5d Js 9c 8h 7s Qd")
     said = play.say("deal.error", error="exposed", who="box:3", index=1)
     assert irregularities(said) == [("card_exposed", ())]
-    assert [event.card for event in of_kind(CardTurned, said)] == ["2c"]
+    assert [event.card for event in of_kind(said, CardTurned)] == ["2c"]
     play.turn("common:1", "common:2", "box:1", "box:3")
     assert play.result().round == 1
 
@@ -118,7 +119,7 @@ def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: 
     play.cards("2c 3c")
     said = play.cards(card, exposed=True)
     assert voids(said) == [("card_exposed", f"{decree}-{'146' if decree == 'BAL05' else '161'}")]
-    assert play.shown()["phase"] == "waiting"
+    assert play.shown["phase"] == "waiting"
 
 
 @every
@@ -127,7 +128,7 @@ def test_a_person_is_asked_where_only_a_device_has_seen_it(decree: str) -> None:
     play.cards("2c 3c")
     assert irregularities(play.cards("Js", exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
     said = play.say("card.decide", action="exposed")
-    assert [event.card for event in of_kind(CardDealt, said)] == ["Js"]
+    assert [event.card for event in of_kind(said, CardDealt)] == ["Js"]
     assert [reason for reason, _ in voids(said)] == ["card_exposed"]
     play.bets()
     play.cards("2c 3c Js")
@@ -141,12 +142,12 @@ def test_a_lower_common_card_does_not_and_is_turned_in_its_turn(decree: str) -> 
     assert irregularities(play.cards("Th", exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
     said = play.say("card.decide", action="exposed")
     assert irregularities(said) == [("common_exposed", ())]
-    assert [event.card for event in of_kind(CardDealt, said)] == ["Th"]
+    assert [event.card for event in of_kind(said, CardDealt)] == ["Th"]
     play.cards("5d Js 9c 8h 7s")
-    assert play.shown()["phase"] == "first_bet"
+    assert play.shown["phase"] == "first_bet"
     play.act("box:1", "withdraw")
     play.turn("common:1")
-    assert play.shown()["phase"] == "second_bet"
+    assert play.shown["phase"] == "second_bet"
 
 
 @every
@@ -159,7 +160,7 @@ def test_a_common_card_that_nobody_has_read_is_told_first(decree: str, card: str
     with pytest.raises(Rejected, match="waits for the cards of common:1"):
         play.say("cards.show", who="box:1", cards=["2c"])
     said = play.say("cards.show", who="common:1", cards=[card])
-    assert [event.card for event in of_kind(CardTurned, said)] == [card]
+    assert [event.card for event in of_kind(said, CardTurned)] == [card]
     assert bool(voids(said)) is null
 
 
@@ -173,7 +174,7 @@ def test_any_other_error_of_dealing_makes_the_round_null(decree: str, error: str
     play.cards("2c 3c")
     said = play.say("deal.error", error=error)
     assert voids(said) == [(reason, f"{decree}-{'146' if decree == 'BAL05' else '162'}")]
-    assert [event.relaunch for event in of_kind(RoundOpened, play.say("bets.open"))] == [True]
+    assert [event.relaunch for event in of_kind(play.say("bets.open"), RoundOpened)] == [True]
 
 
 def test_a_shuffler_that_needs_a_person_while_it_deals_stops_the_deal() -> None:
@@ -184,7 +185,7 @@ def test_a_shuffler_that_needs_a_person_while_it_deals_stops_the_deal() -> None:
     play.take(ShufflerState(at=10.0, device="shuffler", state="dealing"))
     play.say("round.confirm")
     play.packet(1)
-    assert len(of_kind(CardDealt, play.events)) == 2
+    assert len(of_kind(play.events, CardDealt)) == 2
 
 
 def test_a_packet_for_another_hand_than_the_next_is_asked_about() -> None:
@@ -194,7 +195,7 @@ def test_a_packet_for_another_hand_than_the_next_is_asked_about() -> None:
     assert irregularities(said) == [("packet_wrong", ("round.confirm", "round.void"))]
     play.say("round.confirm")
     play.packet(1)
-    assert [event.to for event in of_kind(CardDealt, play.events)] == ["box:1", "box:3"]
+    assert [event.to for event in of_kind(play.events, CardDealt)] == ["box:1", "box:3"]
 
 
 def test_a_card_too_many_waits() -> None:
@@ -205,7 +206,7 @@ def test_a_card_too_many_waits() -> None:
     with pytest.raises(Rejected, match="no card is due"):
         play.say("card.decide", action="accept")
     play.say("card.decide", action="remove")
-    assert play.shown()["phase"] == "first_bet"
+    assert play.shown["phase"] == "first_bet"
 
 
 def test_cards_outside_a_round_leave_together() -> None:
@@ -215,9 +216,9 @@ def test_cards_outside_a_round_leave_together() -> None:
     assert irregularities(said) == [("card_out_of_round", ("card.decide",))]
     with pytest.raises(Rejected, match=r"waits for card\.decide"):
         play.say("bets.open")
-    removed = of_kind(CardRemoved, play.say("card.decide", action="remove"))
+    removed = of_kind(play.say("card.decide", action="remove"), CardRemoved)
     assert [event.card for event in removed] == [None] * 8
-    assert play.shown()["phase"] == "waiting"
+    assert play.shown["phase"] == "waiting"
 
 
 # The deck
@@ -229,7 +230,7 @@ def test_up_to_three_decks_one_after_the_other(decree: str) -> None:
     play = table(decree, decks=3)
     decks = []
     for _ in range(4):
-        decks.append(play.shown()["deck"])
+        decks.append(play.shown["deck"])
         play.cards("2c 3c")
         play.say("deal.error", error="order")
         play.say("deck.check", "croupier", cards=52)
@@ -266,7 +267,7 @@ def test_the_last_three_rounds_are_announced_in_the_basque_country() -> None:
         play.cards(JACKS)
         play.turn("common:1", "common:2", "box:1", "box:3")
         play.bets()
-    assert [event.left for event in of_kind(LastRounds, play.events)] == [3, 2, 1, 0]
+    assert [event.left for event in of_kind(play.events, LastRounds)] == [3, 2, 1, 0]
     with pytest.raises(Rejected, match="no announcement"):
         table("BAL05").say("last_rounds.announce")
 
@@ -274,15 +275,15 @@ def test_the_last_three_rounds_are_announced_in_the_basque_country() -> None:
 def test_by_the_other_reading_the_first_cards_lie_face_up() -> None:
     play = table("EUS96", face_up="yes")
     said = play.cards(JACKS)
-    assert [event.card for event in of_kind(CardDealt, said)] == ["Jh", "2c", "5d", None, None, None, None, None]
+    assert [event.card for event in of_kind(said, CardDealt)] == ["Jh", "2c", "5d", None, None, None, None, None]
     assert irregularities(said) == []
     play = table("EUS96", face_up="yes")
     assert irregularities(play.cards("Jh 2c -")) == [("card_unread", ("cards.show", "round.void"))]
     play.say("cards.show", who="common:1", cards=["5d"])
     play.cards("Js 9c 8h 7s Qd")
-    assert play.shown()["phase"] == "first_bet"
+    assert play.shown["phase"] == "first_bet"
     play.turn("common:1")
-    assert play.shown()["phase"] == "second_bet"
+    assert play.shown["phase"] == "second_bet"
 
 
 # The pay table
@@ -336,4 +337,4 @@ def test_pay_table(decree: str) -> None:
     low_to_high = ("pair", "two_pair", "trips", "straight", "flush", "full_house", "four", "straight_flush", "royal_flush")
     assert [book.pays[kind] for kind in low_to_high] == [(n, 1) for n in (1, 2, 3, 5, 8, 11, 50, 200, 500)]
     assert book.pair_from == "J"
-    assert Play("trijoker", decree).shown()["pays"]["full_house"] == [11, 1]
+    assert Play("trijoker", decree).shown["pays"]["full_house"] == [11, 1]

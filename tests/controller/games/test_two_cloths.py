@@ -9,7 +9,8 @@ from controller.events import CardDealt, CardExpected, CardRemoved, HandDecided,
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import Card, Coup, Word
 from controller.games.game import Rejected
-from tests.controller.games.chemin_play import Play, at_table, of, only, points, result_of, rules, whats
+from tests.controller.games.chemin_play import Play, at_table, points, result_of, rules
+from tests.controller.games.play import of_kind, only, whats
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", ALL)
@@ -31,13 +32,13 @@ def test_the_deal_and_the_words_go_from_cloth_to_cloth_and_then_to_the_bank(decr
     play = table(decree)
     said = play.dealt("2h 3c 5h 2d Ks 4s")
     said += play.draw() + play.cards("2c") + play.draw() + play.cards("4c") + play.stand()
-    dealt = [(event.to, event.index, event.card) for event in of(said, CardDealt)]
+    dealt = [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)]
     assert dealt == [
         *((who, 1, None) for who in ("cloth:1", "cloth:2", "bank")),
         *((who, 2, None) for who in ("cloth:1", "cloth:2", "bank")),
         *(("cloth:1", 3, "2c"), ("cloth:2", 3, "4c")),
     ]
-    assert [event.who for event in of(said, HandDecided)] == ["cloth:1", "cloth:2", "bank"]
+    assert [event.who for event in of_kind(said, HandDecided)] == ["cloth:1", "cloth:2", "bank"]
     assert points(play.turn()) == {"cloth:1": (6, "lose"), "cloth:2": (7, "lose"), "bank": (9, "win")}
 
 
@@ -46,8 +47,8 @@ def test_both_hands_may_speak_before_the_cards_come(decree: str) -> None:
     play = table(decree, "2h 3c 5h 2d Ks 4s")
     play.draw()
     said = play.draw() + play.cards("2c 4c")
-    assert [event.to for event in of(said, CardDealt)] == ["cloth:1", "cloth:2"]
-    assert [event.to for event in of(said, CardExpected)] == ["cloth:2", "bank"]
+    assert [event.to for event in of_kind(said, CardDealt)] == ["cloth:1", "cloth:2"]
+    assert [event.to for event in of_kind(said, CardExpected)] == ["cloth:2", "bank"]
 
 
 @rules("ARA02-111 ARA02-112", "BAL05-110", "EUS96-131 EUS96-132", "GAL07-062")
@@ -57,7 +58,7 @@ def test_only_new_cards_and_ten_behind_the_cut_card(decree: str) -> None:
     said = play.say("shoe.start", shoe="8", new=False, cards=310, backs=(6,), index=True, cut=7)
     assert only(said, ShoeStarted).cut == 7
     wrong = {"shoe_count", "cards_backs", "cards_index", "cards_new", "cut_card"}
-    assert {event.what for event in of(said, Irregularity)} == wrong
+    assert {event.what for event in of_kind(said, Irregularity)} == wrong
     play.say("shoe.end")
     said = play.say("shoe.start", shoe="9", new=True, cards=312, backs=(3, 3), index=False)
     assert whats(said) == ["shoe.started"]
@@ -71,7 +72,7 @@ def test_at_chemin_de_fer_cards_may_be_used_again(decree: str) -> None:
     assert whats(play.say("shoe.start", shoe="8", new=False, cards=312, backs=(3, 3), index=False)) == ["shoe.started"]
     play.say("shoe.end")
     said = play.say("shoe.start", shoe="9", cards=260, backs=(6,), index=True)
-    assert {event.what for event in of(said, Irregularity)} == {"shoe_count", "cards_backs", "cards_index"}
+    assert {event.what for event in of_kind(said, Irregularity)} == {"shoe_count", "cards_backs", "cards_index"}
 
 
 @rules("ARA02-115", "BAL05-122", "EUS96-153", "GAL07-110")
@@ -105,7 +106,7 @@ def test_who_plays_alone_for_the_bank_is_free(decree: str) -> None:
     play.stand()
     play.stand()
     play.stand()
-    assert not of(play.turn(), Irregularity)
+    assert not of_kind(play.turn(), Irregularity)
 
 
 SMALL = ["Kh", "Ah", "2h", "3h", "4h", "5h", "6h", "7h"]
@@ -234,7 +235,7 @@ def test_a_card_that_the_first_cloth_should_have_had_goes_back_to_it(decree: str
     play.cards("5c 9c")  # the second cloth's, and the bank's
     said = play.turn("cloth:1")
     assert only(said, Irregularity).what == "restored"
-    assert [(event.to, event.was, event.card) for event in of(said, CardDealt)] == [
+    assert [(event.to, event.was, event.card) for event in of_kind(said, CardDealt)] == [
         ("cloth:1", "cloth:2", "5c"),
         ("cloth:2", "bank", "9c"),
     ]
@@ -249,21 +250,21 @@ def test_a_card_that_the_first_cloth_should_not_have_had_goes_to_the_second_or_t
     play.cards("5c")
     said = play.turn("cloth:1")
     assert only(said, Irregularity).what == "restored"
-    assert [(event.to, event.card) for event in of(play.draw("cloth:2"), CardDealt)] == [("cloth:2", "5c")]
+    assert [(event.to, event.card) for event in of_kind(play.draw("cloth:2"), CardDealt)] == [("cloth:2", "5c")]
     play = table(decree, "2h 2c Kh 4d 5s 2d")
     play.draw("cloth:1")
     play.cards("5c")
     play.turn("cloth:1")
     play.stand("cloth:2")
     said = play.draw("bank")  # it has two: it must draw against who stood
-    assert [(event.to, event.card) for event in of(said, CardDealt)] == [("bank", "5c")]
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("bank", "5c")]
     play = table(decree, "2h 2c 3h 4d 5s 4s")
     play.draw("cloth:1")
     play.cards("5c")
     play.turn("cloth:1")
     play.stand("cloth:2")
     said = play.stand("bank")  # it has seven: it must stand
-    assert [event.card for event in of(said, CardRemoved)] == ["5c"]
+    assert [event.card for event in of_kind(said, CardRemoved)] == ["5c"]
     assert points(play.turn()) == {"cloth:1": (6, "lose"), "cloth:2": (7, "tie"), "bank": (7, None)}
 
 
@@ -274,7 +275,7 @@ def test_the_same_between_the_second_cloth_and_the_bank(decree: str) -> None:
     play.stand("cloth:2")  # four: it had to draw
     play.cards("5c")  # the bank's
     said = play.turn("cloth:2")
-    assert [(event.to, event.was) for event in of(said, CardDealt)] == [("cloth:2", "bank")]
+    assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("cloth:2", "bank")]
     assert play.state.expected == "bank"
     play.cards("3c")
     assert points(play.turn()) == {"cloth:1": (6, "win"), "cloth:2": (9, "win"), "bank": (5, "lose")}
@@ -289,7 +290,7 @@ def test_a_card_given_to_a_cloth_that_said_no_is_no_fault_of_the_bankers(decree:
     assert only(said, Irregularity).what == "restored"
     play.stand("cloth:2")
     play.draw("bank")
-    assert "bank" in {event.to for event in of(play.events, CardDealt) if event.card == "5c"}
+    assert "bank" in {event.to for event in of_kind(play.events, CardDealt) if event.card == "5c"}
 
 
 @rules("GAL07-124")
@@ -311,7 +312,7 @@ def test_no_with_eight_or_nine_loses_the_right_to_lay_down(decree: str) -> None:
     play.stand("cloth:2")
     play.stand("bank")
     said = play.turn()
-    assert [event.what for event in of(said, Irregularity)] == ["natural_forgotten"]
+    assert [event.what for event in of_kind(said, Irregularity)] == ["natural_forgotten"]
     assert result_of(said)["cloth:1"] == (("4h", "4d"), 8, None, "win")
 
 
@@ -336,7 +337,7 @@ def test_an_irregular_deal_is_put_right_or_null(decree: str) -> None:
     play.dealt("2h 2c 5h 2d 5s Kd")
     play.cards("9c")
     play.decide("accept")
-    assert [(event.to, event.card) for event in of(play.draw("cloth:1"), CardDealt)] == [("cloth:1", "9c")]
+    assert [(event.to, event.card) for event in of_kind(play.draw("cloth:1"), CardDealt)] == [("cloth:1", "9c")]
     with pytest.raises(Rejected, match="no hand 'player'"):
         play.stand("player")
 

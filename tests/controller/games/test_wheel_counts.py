@@ -10,8 +10,8 @@ import pytest
 from controller.events import RoundResult, RoundUnresolved
 from devices.readings import AnyReading, LinkGap, LinkLost, LinkUp, WheelCell
 from tests.controller.games.cells_play import Play as Cells
+from tests.controller.games.play import of_kind, only
 from tests.controller.games.roulette_play import Play as Roulette
-from tests.controller.games.roulette_play import of, only
 
 Play = Cells | Roulette
 SILENCES: dict[str, list[AnyReading]] = {
@@ -48,7 +48,7 @@ def say(play: Play, name: str, **fields: Any) -> None:
     if isinstance(play, Cells):
         play.say(name, **fields)
     else:
-        play.command(name, **fields)
+        play.say(name, **fields)
 
 
 def told(play: Play, place: int, spin: int, **fields: Any) -> list[Any]:
@@ -82,7 +82,7 @@ def test_after_a_silence_the_same_count_is_a_candidate_of_the_round(
     say(play, "bets.close")
     said = told(play, place, 1)
     assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).why) == (2, "silence")
-    assert of(said, RoundResult) == []
+    assert of_kind(said, RoundResult) == []
     assert [entry.round for entry in play.state.unresolved()] == [2]
     assert told(play, place, 1) == []
     say(play, "round.confirm")
@@ -100,7 +100,7 @@ def test_what_a_launch_before_the_silence_led_to_is_a_candidate(table: Callable[
     play.take(*silence)
     play.phase("settled", 1)
     said = told(play, 9, 1)
-    assert of(said, RoundResult) == []
+    assert of_kind(said, RoundResult) == []
     assert only(said, RoundUnresolved).round == 2
 
 
@@ -113,7 +113,7 @@ def test_before_a_silence_without_a_round_another_number_is_a_round_of_its_own(
     first(play)
     play.take(*silence)
     said = told(play, 9, 1)
-    assert of(said, RoundResult) == []
+    assert of_kind(said, RoundResult) == []
     assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).why) == (2, "silence")
 
 
@@ -152,7 +152,7 @@ def test_at_a_table_without_keys_too(table: Callable[[str], Play], silence: list
     assert only(told(play, 8, 1), RoundResult).round == 1
     play.take(*silence)
     said = told(play, 9, 1)
-    assert of(said, RoundResult) == []
+    assert of_kind(said, RoundResult) == []
     assert only(said, RoundUnresolved).round == 2
     assert told(play, 9, 1) == []
 
@@ -170,9 +170,9 @@ def test_a_launch_of_its_own_with_the_count_of_the_spin_before_has_its_result(ta
         else:
             until_told(play)
         told(play, place, 1)
-    results = of(play.events, RoundResult)
+    results = of_kind(play.events, RoundResult)
     assert [result.round for result in results] == [1, 2, 3]
-    assert not of(play.events, RoundUnresolved)
+    assert not of_kind(play.events, RoundUnresolved)
 
 
 @tables
@@ -190,7 +190,7 @@ def test_a_late_number_of_the_same_count_touches_no_result_and_asks(table: Calla
     first(play)
     assert told(play, 8, 1, late=True) == []
     said = told(play, 9, 1, late=True)
-    assert (only(said, RoundUnresolved).round, of(said, RoundResult)) == (2, [])
+    assert (only(said, RoundUnresolved).round, of_kind(said, RoundResult)) == (2, [])
 
 
 def test_a_cell_that_the_wheel_does_not_have_asks_as_well() -> None:

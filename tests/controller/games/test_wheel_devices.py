@@ -12,7 +12,8 @@ from controller.events import AlertCleared, AlertRaised, RoundResult
 from devices.drivers import DRIVERS, driver
 from devices.readings import Phase, WheelCell, WheelFault, WheelFaultName, WheelPhase
 from tests.controller.games import cells_play
-from tests.controller.games.roulette_play import PAIRS, Play, of, only, whats
+from tests.controller.games.play import of_kind, only, whats
+from tests.controller.games.roulette_play import PAIRS, Play
 
 GAMES = ("roulette-french", "roulette-american", "boule", "fortune-wheel")
 FOREIGN: tuple[Phase, ...] = ("launched", "settling", "settled")
@@ -68,11 +69,11 @@ def test_a_boule_board_does_not_disturb_a_roulette(game: str, decree: str, phase
         assert [each for each in act(play) if not isinstance(each, AlertRaised)] == act(alone)
 
     steps: list[Any] = [
-        *([lambda table: table.command("bets.open")] if phases == "person" else []),
+        *([lambda table: table.say("bets.open")] if phases == "person" else []),
         lambda table: table.phase("bets_open", 1),
         lambda table: table.phase("ball_in_rim", 1),
         lambda table: table.phase("no_more_bets", 1),
-        *([lambda table: table.command("bets.close")] if phases == "person" else []),
+        *([lambda table: table.say("bets.close")] if phases == "person" else []),
         lambda table: table.phase("settled", 1),
         lambda table: table.number(17, 1),
     ]
@@ -89,7 +90,7 @@ def test_the_alert_is_cleared_with_the_next_session() -> None:
     play = Play()
     play.open()
     play.take(WheelCell(at=1.0, device="boule", cell=5))
-    play.command("session.close", locked=True)
+    play.say("session.close", locked=True)
     assert only(play.open(), AlertCleared).alert == "wrong_device"
 
 
@@ -109,7 +110,7 @@ def test_a_roulette_wheel_does_not_disturb_the_others(game: str, decree: str) ->
     play = cells_play.table(game, decree)
     play.until_closed(1)
     said = [*play.phase("ball_in_rim", 1, device="rota"), *play.number(0, 1, device="rota")]
-    assert of(said, RoundResult) == []
+    assert of_kind(said, RoundResult) == []
     assert only(said, AlertRaised).alert == "wrong_device"
     play.phase("settled", 1)
     assert only(play.cell(2, 1), RoundResult).round == 1
