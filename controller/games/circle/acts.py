@@ -78,6 +78,8 @@ def _folds(turn: Turn, given: HandAct) -> None:
 def leave(turn: Turn, who: str, stands: Stands) -> None:
     """A player has no part in the round any more: no card is due to him, and he is asked nothing."""
     turn.change_seat(who, stands=stands)
+    if any(place.to == who for place in turn.hand.due):
+        turn.doubt()
     turn.change_hand(due=tuple(place for place in turn.hand.due if place.to != who))
     asked = tuple(each for each in turn.state.troubles if each.who == who and "hand.act" in each.asks)
     turn.change(troubles=tuple(each for each in turn.state.troubles if each not in asked))

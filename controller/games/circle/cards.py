@@ -244,6 +244,7 @@ def _put(turn: Turn, count: int, cards: tuple[str, ...]) -> None:
     up = sum(place.up for place in turn.hand.due[:count])
     if len(cards) not in (0, up):
         raise Rejected(f"{up} of these cards lie face up, not {len(cards)}")
+    turn.doubt()
     named = iter(cards)
     places = turn.hand.due[:count]
     for place in places:

@@ -29,8 +29,10 @@ REASONS: Mapping[str, VoidReason] = {
 """What a round is null for, by the error; any other one is a ``misdeal``."""
 OF_THE_PACK = ("missing_card", "foreign_card", "defective")
 """Errors after which the pack may not be played with."""
-DISBELIEVED = ("card_duplicate", "card_foreign", "shown_differs", "silence")
-"""After these a person has decided that the cards are right: then what a reader said of the covered ones is not."""
+DISBELIEVED = ("card_duplicate", "card_foreign", "shown_differs")
+"""After these a person has decided that the cards are right: then what a reader said of the covered ones is not. After a
+``silence`` it is, as long as every card that was due comes from the reader (``Turn.doubt``).
+"""
 
 
 class Error(msgspec.Struct, frozen=True, kw_only=True):

@@ -143,8 +143,11 @@ def lose_place(turn: Turn, detail: str | None = None) -> None:
         return
     turn.change_hand(used=None)
     if hand.closed and hand.due and not hand.due[0].turn and not hand.open:
-        turn.change_hand(blind=True)
-        turn.trouble("silence", detail=detail)
+        turn.change_hand(doubted=True)
+        due = sum(not place.turn for place in hand.due)
+        to = hand.due[0].to
+        lies = f"{due} cards are due, the next to {to}; cards.deal, cards.burn or cards.show say first what lies there already"
+        turn.trouble("silence", detail=detail or lies)
 
 
 # What devices say of themselves and of the pack

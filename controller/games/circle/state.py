@@ -77,7 +77,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     all that were dealt, in their order, and ``gone``, what is known of cards that left; ``used``: how many left the pack, None
     once a silence may have hidden one. ``held``: cards that came while bets were open. ``interval``: the betting interval that is
     or was open last; ``bet``: somebody bet in it, ``bettor``: who did so last. ``begun``: bets have begun in this round.
-    ``blind``: what a reader says of the cards of this street is not believed any more. ``stands``: who decided last.
+    ``doubted``: a card of this street may have gone unseen; ``blind``: what a reader says of its cards is not believed any more.
+    ``stands``: who decided last.
     ``players``: so many were seated. ``opener``: who opened the pot. ``straight_to_showdown``: there is no interval any more.
     ``asked``: the opener was asked to prove his hand.
     """
@@ -98,6 +99,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     bettor: int | None = None
     begun: bool = False
     showdown: bool = False
+    doubted: bool = False
     blind: bool = False
     stands: str | None = None
     players: int = 0

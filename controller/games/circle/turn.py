@@ -113,7 +113,7 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
         if number == len(all_streets):
             self.show_down()
             return
-        self.change_hand(street=number, due=self.coming(number), blind=False)
+        self.change_hand(street=number, due=self.coming(number), doubted=False, blind=False)
         self.look_for_lack()
         if self.state.hand is not None:
             self.place_held()
@@ -201,6 +201,11 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
         """What a reader said of covered cards does not count: they are known when they are shown."""
         cards = tuple(each if each.up else replace(each, card=None, frame=None) for each in self.hand.cards)
         self.change_hand(cards=cards, gone=(), held=tuple(replace(each, card=None) for each in self.hand.held), blind=True)
+
+    def doubt(self) -> None:
+        """Not all cards that were due came from the reader. If one may have gone unseen, one did: who has which is not known."""
+        if self.hand.doubted:
+            self.disbelieve()
 
     def collect(self, who: str, why: str, law: Law) -> None:
         """The cards of a hand leave the table, unseen."""

@@ -1,0 +1,97 @@
+"""A reader that speaks only when it reads is heard again with the first card of a deal: what the table asks then, and believes."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import AnyEvent, Irregularity, RoundResult
+from controller.games.game import Rejected
+from devices.readings import CardDrawn, LinkLost, LinkUp
+from tests.controller.games.circle_play import Play, table
+
+STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
+
+
+def draw(play: Play, cards: str) -> list[AnyEvent]:
+    said: list[AnyEvent] = []
+    for card in cards.split():
+        said += play.take(CardDrawn(at=play.now(), device="shoe", frame=f"frame {card}", card=card))
+    return said
+
+
+def silences(said: list[AnyEvent]) -> list[Irregularity]:
+    return [event for event in said if isinstance(event, Irregularity) and event.what == "silence"]
+
+
+def deal(play: Play) -> None:
+    play.say("bets.open")
+    play.say("bets.close")
+
+
+def restarted() -> Play:
+    """The daemon was started again between two rounds; the deal has begun, and its first card comes."""
+    play = table()
+    play.take(LinkLost(at=play.now(), device="shoe", reason="restart"))
+    deal(play)
+    [asked] = silences(play.take(LinkUp(at=play.now(), device="shoe")))
+    assert asked.asks == ("card.decide", "round.void")
+    assert (asked.detail or "").startswith("8 cards are due, the next to seat:4;")
+    return play
+
+
+def to_the_showdown(play: Play) -> None:
+    for cards in STREETS:
+        play.close()
+        draw(play, cards)
+    play.close()
+
+
+def test_one_word_answers_what_a_restart_asks() -> None:
+    play = restarted()
+    draw(play, "Ah Kh")
+    play.accept()
+    draw(play, "Qh Jh As Ks Qs Js")
+    to_the_showdown(play)
+    [result] = [event for event in play.turn() if isinstance(event, RoundResult)]  # the reader told all that was due
+    assert (result.winner, len(silences(play.events))) == ("seat:4", 1)
+    assert {frame.frame for frame in result.frames} >= {"frame Ah", "frame As"}
+
+
+def test_a_card_that_went_unseen_leaves_no_place_of_which_the_reader_is_believed() -> None:
+    play = restarted()
+    draw(play, "Kh Qh Jh As Ks Qs Js")  # not the ace of hearts: each of these is told one place too early
+    play.accept()
+    assert not play.hand.open
+    play.say("cards.deal", count=1)
+    assert play.hand.open
+    assert {each.card for each in play.hand.cards} == {None}
+    to_the_showdown(play)
+    with pytest.raises(Rejected, match="were not read"):
+        play.turn(4)
+    play.show(4, "Ah As")
+    assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah", "As"]
+
+
+def test_where_a_person_tells_a_card_before_he_answers_the_reader_is_not_believed_either() -> None:
+    play = restarted()
+    play.say("cards.deal", count=1)
+    draw(play, "Kh")
+    play.accept()
+    draw(play, "Qh Jh As Ks Qs Js")
+    assert {each.card for each in play.hand.cards} == {None}
+
+
+def test_who_gives_up_while_a_card_may_be_missing_leaves_no_reader_to_believe() -> None:
+    play = table("EUS96", "seven-card-stud")
+    deal(play)
+    for cards in ("Ah Kh Qh Jh As Ks Qs Js 2c 3c 4c 5c", "2d 3d 4d 5d", "2h 3h 4h 5h", "2s 3s 4s 5s"):
+        draw(play, cards)
+        if cards.startswith("2s"):
+            play.take(LinkLost(at=play.now(), device="shoe", reason="restart"))
+        play.close()
+    play.take(LinkUp(at=play.now(), device="shoe"))
+    draw(play, "6d 6h 6s")
+    play.accept()
+    play.act(1, "fold")  # told late; or the first of these went unseen, and each lies with the next
+    assert play.hand.open
+    assert {each.card for each in play.hand.cards if each.index == 7} == {None}
