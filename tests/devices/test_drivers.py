@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
@@ -61,11 +64,37 @@ def test_an_unknown_driver_is_named_with_the_known_ones() -> None:
         driver("acme")
 
 
-def test_the_example_of_the_guide_works(tmp_path: Path) -> None:
+def example() -> Driver:
     module = ModuleType("acme_w1")
     exec(GUIDE["1"], module.__dict__)
     found = module.__dict__["DRIVER"]
     assert isinstance(found, Driver)
+    return found
+
+
+@given(st.data())
+def test_the_example_of_the_guide_keeps_what_it_demands(data: st.DataObject) -> None:
+    found = example()
+    some = st.sampled_from([b"N:17\n", b"N:2", b"\n", b"x" * 64, b"x" * 63, b"\xff"])
+    stream = b"".join(data.draw(st.lists(some | st.binary(max_size=9), max_size=9)))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
+    whole, split = found.make("device", found.options()), found.make("device", found.options())
+    pieces = [stream[begin:end] for begin, end in pairwise([0, *cuts, len(stream)])]
+    readings = whole.feed(stream, 1.0)
+    assert [reading for piece in pieces for reading in split.feed(piece, 1.0)] == readings
+    assert whole.counters == split.counters
+    numbers = sum(isinstance(reading, WheelNumber) for reading in readings)
+    assert numbers == len(re.findall(rb"^N:(?:\d|[12]\d|3[0-6])\n", stream, re.MULTILINE))
+
+
+def test_the_row_of_the_guide_says_what_its_driver_says() -> None:
+    found = example()
+    name, title, kind, evidence, line, *_ = (cell.strip(" `") for cell in GUIDE["4"].strip().strip("|").split("|"))
+    assert (name, title, kind, evidence, line) == (found.name, found.title, found.kind, found.evidence, found.line)
+
+
+def test_the_example_of_the_guide_works(tmp_path: Path) -> None:
+    found = example()
     assert re.fullmatch(rf'\s*"{found.name}": "devices\.wheel\.acme_w1:DRIVER",\s*', GUIDE["2"])
     path = tmp_path / "acme.txt"
     path.write_text(GUIDE["3"])
