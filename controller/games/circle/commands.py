@@ -257,7 +257,7 @@ def against_cards(turn: Turn, hand: Round, winner: str | None) -> None:
     if not open_seats or not hand.board_open:
         return
     shown = compare(turn.book, replace(hand, seats=open_seats)).hands
-    if any(each.who == winner and each.outcome == "lose" for each in shown):  # on any row of common cards
+    if any(each.who == winner and {bet.outcome for bet in each.settled} == {"lose"} for each in shown):  # on any row of common cards
         law = turn.book.laws["showdown"]
         raise Rejected(f"the cards of {winner} are beaten by others that lie open: {law.rule}, {law.article}")
 

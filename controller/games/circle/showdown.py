@@ -33,6 +33,8 @@ def compare(book: Circle, hand: Round) -> Shown:
     wins: list[frozenset[str]] = []
     marks: list[str] = []
     sitting_out = [seat for seat in hand.live if seat.stands == "side"]
+    able = [seat.who for seat in hand.live if seat.stands == "in"]
+    all_in = any(seat.stands == "all_in" for seat in hand.live)
     for row in rows:
         common = cards_of(hand, row)
         high = {who: _high(book, ranking(book, hand.players), cards, common) for who, cards in own.items()}
@@ -53,7 +55,8 @@ def compare(book: Circle, hand: Round) -> Shown:
             if len(beside) < len(high) and who in beside:
                 first = frozenset(each for each in beside if beside[each] == max(beside.values()))
                 settled.append(Settled("side_pot", _outcome(who, first)))
-            found.append(_hand(who, own[who], high[who], lows.get(who), tuple(settled)))
+            aside = all_in and not all(_beaten(who, values, able) for values in (high, lows) if who in values)
+            found.append(_hand(who, own[who], high[who], lows.get(who), tuple(settled), aside))
     shared = len(frozenset().union(*wins)) > 1
     marks += ["split"] if shared else []
     marks += ["all_in"] if any(seat.stands == "all_in" for seat in hand.seats) else []
@@ -106,8 +109,15 @@ def _outcome(who: str, best: frozenset[str]) -> Outcome:
     return "win" if len(best) == 1 else "tie"
 
 
-def _hand(who: str, cards: tuple[str, ...], high: Value, low: Value | None, settled: tuple[Settled, ...]) -> Hand:
+def _beaten(who: str, values: Mapping[str, Value], able: list[str]) -> bool:
+    """Whether a player beats a hand who has put in as much as anybody, so that he beats it in every part of the pot."""
+    return any(values[other].key > values[who].key for other in able if other in values)
+
+
+def _hand(who: str, cards: tuple[str, ...], high: Value, low: Value | None, settled: tuple[Settled, ...], aside: bool) -> Hand:
+    """``aside``: only players who were all in beat it, so that it may have won a side pot, which nobody tells us of."""
     outcomes = {each.outcome for each in settled}
+    alone: Outcome = "win" if outcomes == {"win"} else "lose" if outcomes == {"lose"} else "tie"
     return Hand(
         who=who,
         cards=cards,
@@ -115,6 +125,6 @@ def _hand(who: str, cards: tuple[str, ...], high: Value, low: Value | None, sett
         best=high.cards,
         low=low.cards if low else (),
         low_kind=low.category if low else None,
-        outcome="win" if outcomes == {"win"} else "lose" if outcomes == {"lose"} else "tie",
+        outcome=None if aside and alone == "lose" else alone,
         settled=settled,
     )

@@ -1,0 +1,98 @@
+"""What a result says where somebody was all in: who has the main pot, and of side pots no more than anybody told the table."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import AnyEvent, RoundResult
+from controller.games.game import Rejected
+from devices.readings import CardDrawn
+from tests.controller.games.circle_play import HOLES, Play, table
+
+rule = pytest.mark.rule
+STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
+"""Hold'em: a board of 3c 4c 9d Td 7d. 4 has aces, 3 kings, 2 queens, 1 jacks."""
+
+
+def draw(play: Play, cards: str) -> list[AnyEvent]:
+    said: list[AnyEvent] = []
+    for card in cards.split():
+        said += play.take(CardDrawn(at=play.now(), device="shoe", frame=f"frame {card}", card=card))
+    return said
+
+
+def showdown(all_in: tuple[int, ...], game: str = "texas-holdem", holes: str = HOLES, streets: tuple[str, ...] = STREETS) -> Play:
+    play = table("EUS96", game)
+    play.say("bets.open")
+    play.say("bets.close")
+    draw(play, holes)
+    for seat in all_in:
+        play.act(seat, "all_in")
+    for cards in streets:
+        if play.hand.open:
+            play.close()
+        draw(play, cards)
+    if play.hand.open:
+        play.close()
+    return play
+
+
+def result(play: Play) -> RoundResult:
+    [found] = [event for event in play.turn() if isinstance(event, RoundResult)]
+    return found
+
+
+def outcomes(found: RoundResult) -> dict[str, str | None]:
+    assert isinstance(found.hands, tuple)
+    return {hand.who: hand.outcome for hand in found.hands if hand.settled}
+
+
+@rule("BAL09-054")
+@pytest.mark.parametrize(
+    ("all_in", "told"),
+    [
+        ((), {"seat:4": "win", "seat:3": "lose", "seat:2": "lose", "seat:1": "lose"}),
+        ((4,), {"seat:4": "win", "seat:3": None, "seat:2": "lose", "seat:1": "lose"}),
+        ((4, 3), {"seat:4": "win", "seat:3": None, "seat:2": None, "seat:1": "lose"}),
+        ((4, 3, 2, 1), {"seat:4": "win", "seat:3": None, "seat:2": None, "seat:1": None}),
+        ((1,), {"seat:4": "win", "seat:3": "lose", "seat:2": "lose", "seat:1": "lose"}),
+    ],
+)
+def test_who_is_beaten_only_by_players_who_were_all_in_is_not_said_to_lose(
+    all_in: tuple[int, ...], told: dict[str, str | None]
+) -> None:
+    found = result(showdown(all_in))
+    assert outcomes(found) == told
+    assert (found.winner, found.marks) == ("seat:4", ("all_in",) if all_in else ())
+    assert isinstance(found.hands, tuple)
+    main = {hand.who: [(bet.bet, bet.outcome) for bet in hand.settled] for hand in found.hands if hand.settled}
+    assert main == {who: [("pot", "win" if who == "seat:4" else "lose")] for who in told}  # all of them play for that one
+
+
+def test_the_main_pot_is_nobody_elses_by_a_persons_word() -> None:
+    play = showdown((4,))
+    for seat in (4, 3):
+        play.turn(seat)
+    with pytest.raises(Rejected, match="the cards of seat:3 are beaten by others"):
+        play.say("round.confirm", winner="seat:3")
+
+
+@pytest.mark.parametrize(("all_in", "of_three"), [((4,), None), ((4, 3), None), ((1,), "lose")])
+def test_a_hand_may_win_a_side_pot_by_its_low_too(all_in: tuple[int, ...], of_three: str | None) -> None:
+    """4 has the best high and the best low. 3 has kings and the only other low, 2 queens, 1 jacks."""
+    holes = "Ah Kd Qh Jh  2s Ks Qs Js  Ad 5h Qd Jd  As 6s Qc Jc"
+    found = result(showdown(all_in, "omaha-hi-lo", holes, ("2c 3h 4c 8d", "2d Th", "2h 9c")))
+    assert (found.winner, found.marks) == ("seat:4", ("low", "all_in"))
+    told = outcomes(found)
+    assert (told["seat:4"], told["seat:3"]) == ("win", of_three)
+    assert told["seat:1"] == "lose"  # by the queens of 2, who could have bet more
+
+
+def test_a_beaten_high_may_win_a_side_pot_by_its_low() -> None:
+    """The kings of 2 beat the high of 3; of the lows only that of 4 is better than his, who was all in."""
+    holes = "Ah Qd Kh Jh  2s Qs Ks Js  Ad 5h Kd Jd  As 6s Kc Jc"
+    found = result(showdown((4,), "omaha-hi-lo", holes, ("2c 3h 4c 8d", "2d Th", "2h 9c")))
+    assert isinstance(found.hands, tuple)
+    [three] = [hand for hand in found.hands if hand.who == "seat:3"]
+    assert [bet.outcome for bet in three.settled] == ["lose", "lose"]
+    assert three.outcome is None
