@@ -6,12 +6,14 @@ import argparse
 import os
 import sys
 
-HELP = "stand in for a device: a simulated wheel or shoe on a pseudo-terminal or a TCP port"
+HELP = "stand in for a device: a simulated one on a pseudo-terminal, a TCP port or a broker"
+
+KINDS = ("wheel", "shoe", "shuffler", "dice", "slot")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything is handed on; ``novamas simulate wheel --help`` tells what there is."""
-    parser.add_argument("kind", choices=("wheel", "shoe"), help="the kind of device; 'wheel --help' tells the options and faults")
+    parser.add_argument("kind", choices=KINDS, help="the kind of device; 'wheel --help' tells the options and faults")
     parser.add_argument("options", nargs=argparse.REMAINDER, help="handed on to the simulator")
 
 
