@@ -238,7 +238,7 @@ class DeviceState(Event, frozen=True, tag="device.state"):
     """The state of a device's link changed."""
 
     device: str
-    state: Literal["up", "stale", "lost", "unintelligible"]
+    state: Literal["up", "open", "stale", "lost", "unintelligible"]
     detail: str | None = None
 
 

@@ -19,7 +19,7 @@ Status = Literal["open", "closed", "waiting", "stale", "fault"]
 ``waiting``: a person has to decide; ``open`` and ``closed``: the session.
 """
 
-LinkState = Literal["up", "stale", "lost", "unintelligible"]
+LinkState = Literal["up", "open", "stale", "lost", "unintelligible"]
 
 
 class Standing(msgspec.Struct, frozen=True, omit_defaults=True):

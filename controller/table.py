@@ -34,6 +34,7 @@ from devices.readings import (
     LinkGarbage,
     LinkLate,
     LinkLost,
+    LinkOpen,
     LinkStale,
     LinkUnintelligible,
     LinkUp,
@@ -285,7 +286,10 @@ class Table:
                 return  # said before
             self._devices[device] = Standing(state, time, detail)
             yield DeviceState(device=device, state=state, detail=detail)
-            if state != "up" and detail != RESTART:
+            if state == "open":
+                if self._alerts.get(alert):  # at a start nobody was told of a loss
+                    yield AlertRaised(alert=alert, what="link.open", severity="warning", device=device, detail=detail)
+            elif state != "up" and detail != RESTART:
                 yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)
             elif state == "up" and self._alerts.get(alert):
                 yield AlertCleared(alert=alert)
@@ -381,6 +385,8 @@ def _stands(given: object) -> tuple[LinkState, str | None] | None:
     match given:
         case LinkUp():
             return "up", None
+        case LinkOpen():
+            return "open", "nothing heard yet"
         case LinkStale(age=age):
             return "stale", f"no valid frame for {age:g} s"
         case LinkLost(reason=reason):

@@ -60,7 +60,7 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
     """What a call does to a watch, in steps: what one of them breaks does not keep back the next."""
     match call:
         case Opened():
-            return (partial(_opened, watch, call.at),)
+            return (partial(watch.opened, call.at),)
         case Heard():
             return partial(watch.tick, call.at), partial(watch.feed, unescape(call.data), call.at)
         case Lost():
@@ -77,8 +77,3 @@ def readings(watch: Watch, call: AnyCall) -> list[AnyReading]:
         except CodecDefect as defect:
             said += defect.readings
     return said
-
-
-def _opened(watch: Watch, now: float) -> list[AnyReading]:
-    watch.opened(now)
-    return []

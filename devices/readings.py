@@ -253,6 +253,10 @@ class LinkUp(Reading, frozen=True, tag="link.up"):
     """Frames come in: at first, and again after stale, lost or unintelligible."""
 
 
+class LinkOpen(Reading, frozen=True, tag="link.open"):
+    """The link of a device that speaks only when something happens was opened: nothing was heard of the device yet."""
+
+
 class LinkStale(Reading, frozen=True, tag="link.stale"):
     """No valid frame for ``age`` seconds, though the link is open."""
 
@@ -310,6 +314,7 @@ AnyReading = (
     | DeviceReport
     | DeviceRefused
     | LinkUp
+    | LinkOpen
     | LinkStale
     | LinkLost
     | LinkUnintelligible

@@ -11,7 +11,7 @@ from typing import Literal
 
 from devices.babble import Babble
 from devices.codec import Codec
-from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import AnyReading, LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 
 State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
 """``connecting``: opened, nothing heard yet; ``up``: frames come; ``stale``: none for too long; ``unintelligible``: bytes come
@@ -46,7 +46,7 @@ class Watch:
         self._device = device
         self._stale_after = stale_after
         self._opened_before = False
-        self._told: State = "connecting"
+        self._told: State | None = None
         self._latest = float("-inf")  # the last time that was seen: what is told never goes back behind it
         self._quiet_since: float | None = None  # the last frame, or the opening; None while closed
         self._noise = 0  # bytes since then
@@ -60,14 +60,20 @@ class Watch:
         times = [time for time in (self._codec.deadline, self._verdict_due(), self._babble.due) if time is not None]
         return min(times, default=None)
 
-    def opened(self, now: float) -> None:
-        """The link is open. Nothing is told before something is heard, or is not."""
+    def opened(self, now: float) -> list[AnyReading]:
+        """The link is open. Of a steady device nothing is told before something is heard, or is not; of another it may be long
+        until something is heard, and an open port is no proof that it lives, so that is what is told.
+        """
         if self._opened_before:
             self._codec.reconnected(now)
         self._opened_before = True
         self._latest = max(self._latest, now)
         self.state = "connecting"
         self._quiet_from(now)
+        if self._codec.steady or self._told == "connecting":
+            return []
+        self._told = "connecting"
+        return [LinkOpen(at=now, device=self._device)]
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Take bytes that arrived at ``now``, after whatever was due before them. Raises :class:`CodecDefect`."""

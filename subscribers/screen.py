@@ -21,7 +21,7 @@ from subscribers.hands_screen import HAND_PHASES
 from subscribers.table_view import PHASES, SPINS, Note, TableView
 
 STATUS = {"open": "bold green", "closed": "dim", "waiting": "bold yellow", "stale": "bold red", "fault": "bold white on red"}
-LINK = {"up": "green", "stale": "yellow", "lost": "bold red", "unintelligible": "bold red"}
+LINK = {"up": "green", "open": "yellow", "stale": "yellow", "lost": "bold red", "unintelligible": "bold red"}
 STYLES = {
     "bets_open": "bold green",
     "bets_closed": "bold red",

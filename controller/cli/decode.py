@@ -69,7 +69,7 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
     opened = False
     for chunk in chunks:
         if not opened:
-            watch.opened(chunk.at)
+            watch.opened(chunk.at)  # what it says is left out: when the link was opened, no recording tells
             opened = True
         if not chunk.sent:
             yield from watch.feed(chunk.data, chunk.at)

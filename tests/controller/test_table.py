@@ -29,6 +29,7 @@ from devices.readings import (
     LinkGarbage,
     LinkLate,
     LinkLost,
+    LinkOpen,
     LinkStale,
     LinkUnintelligible,
     LinkUp,
@@ -105,6 +106,33 @@ def test_another_reason_for_the_loss_is_told() -> None:
     take(table, UP, lost("unplugged"))
     assert [type(event) for event in take(table, lost("no such file"))] == [DeviceState, AlertRaised]
     assert leaf(table, "alert/wheel-link")["detail"] == "no such file"
+
+
+def test_an_open_link_of_which_nothing_is_heard_turns_the_loss_into_a_warning_until_it_speaks() -> None:
+    table, opened = make(), LinkOpen(at=2.0, device="wheel")
+    take(table, UP, lost())
+    state, alert = take(table, opened, opened)
+    assert isinstance(state, DeviceState)
+    assert (state.state, state.detail) == ("open", "nothing heard yet")
+    assert isinstance(alert, AlertRaised)
+    assert (alert.alert, alert.what, alert.severity, alert.device) == ("wheel-link", "link.open", "warning", "wheel")
+    assert leaf(table, "alert/wheel-link")["what"] == "link.open"
+    assert leaf(table, "state")["status"] == "stale"
+    assert [type(event) for event in take(table, UP)] == [DeviceState, AlertCleared]
+
+
+def test_a_link_that_is_lost_again_before_anything_is_heard_is_lost() -> None:
+    table = make()
+    take(table, UP, lost(), LinkOpen(at=2.0, device="wheel"))
+    assert [type(event) for event in take(table, lost())] == [DeviceState, AlertRaised]
+    assert leaf(table, "alert/wheel-link")["what"] == "link.lost"
+
+
+def test_at_a_start_an_open_link_raises_nothing() -> None:
+    table = make()
+    took = take(table, *table.gap(0.0), LinkOpen(at=1.0, device="wheel"))
+    assert [event.state for event in took if isinstance(event, DeviceState)] == ["lost", "open"]
+    assert len(took) == 2
 
 
 def test_late_data_is_told_and_garbage_is_counted() -> None:

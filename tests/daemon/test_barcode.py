@@ -160,6 +160,17 @@ def health(heard: Subscriber) -> dict[str, Any]:
     return report
 
 
+def standing(heard: Subscriber) -> dict[str, Any]:
+    """How the scanner stands, as its table tells it."""
+    told: dict[str, Any] = heard.latest(f"{TABLE}/state")["devices"]["shoe"]
+    return told
+
+
+def alert(heard: Subscriber) -> Any:
+    """That of its link, or None."""
+    return heard.latest(f"{TABLE}/alert/shoe-link")
+
+
 def first(heard: Subscriber, kind: str) -> dict[str, Any]:
     return until_more(heard, kind, 0)[0]
 
@@ -189,6 +200,26 @@ def test_what_is_not_sure_stops_the_table_and_asks(scanner: Scanner, heard: Subs
     assert heard.events("round.result") == []
 
 
+def test_a_scanner_that_is_plugged_in_again_is_open_until_it_reads_something(scanner: Scanner, heard: Subscriber) -> None:
+    scan(scanner, *COUP[:1])
+    until("a card", lambda: [event for event in heard.events("card.dealt") if event["to"] != "burn"])
+    scanner.unplug()
+    until("the loss", lambda: alert(heard) and alert(heard)["what"] == "link.lost")
+    scanner.plug()
+    until("the opening", lambda: alert(heard)["what"] == "link.open")
+    assert alert(heard)["severity"] == "warning"
+    until("its table says so", lambda: standing(heard)["state"] == "open")
+    assert standing(heard)["detail"] == "nothing heard yet"
+    assert heard.latest(f"{TABLE}/state")["status"] == "stale"
+    scanner.ready(heard)
+    asked = len(heard.events("irregularity"))
+    scan(scanner, COUP[1])
+    until("it is heard", lambda: standing(heard)["state"] == "up")
+    until("the alert is gone", lambda: not alert(heard))
+    assert len(heard.events("irregularity")) >= asked
+    assert heard.events("round.result") == []
+
+
 def test_half_a_code_before_the_unplugging_is_never_completed(scanner: Scanner, heard: Subscriber) -> None:
     scan(scanner, *COUP[:3])
     until("three cards", lambda: len([event for event in heard.events("card.dealt") if event["to"] != "burn"]) == 3)
@@ -200,5 +231,5 @@ def test_half_a_code_before_the_unplugging_is_never_completed(scanner: Scanner, 
     scan(scanner, *OTHER)
     unresolved = first(heard, "round.unresolved")
     assert (unresolved["round"], unresolved["why"]) == (1, "silence")
-    assert [event["state"] for event in heard.events("device.state")][-3:] == ["up", "lost", "up"]
+    assert [event["state"] for event in heard.events("device.state")][-4:] == ["up", "lost", "open", "up"]
     assert [event for event in heard.events("round.result") if event["round"] == 1] == []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.codec import Counters
-from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLost, LinkStale, LinkUnintelligible, LinkUp
+from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 from devices.watch import NOISE, CodecDefect, Watch
 from devices.wheel.cammegh_ss2 import DRIVER
 from tests.devices.parts import Lines
@@ -168,6 +168,25 @@ def test_the_silence_of_a_device_that_is_not_steady_is_none() -> None:
     assert links(watch.feed(b"ok\n", 1000.0)) == [LinkUp(at=1000.0, device="shoe")]
     assert watch.tick(2000.0) == []
     assert watch.state == "up"
+
+
+def test_the_link_of_a_device_that_is_not_steady_is_told_when_it_opens_and_once() -> None:
+    watch = Watch(Lines(steady=False), "shoe", STALE_AFTER)
+    assert watch.opened(0.0) == [LinkOpen(at=0.0, device="shoe")]
+    assert links(watch.feed(b"ok\n", 1.0)) == [LinkUp(at=1.0, device="shoe")]
+    watch.lost(2.0, "unplugged")
+    assert watch.opened(3.0) == [LinkOpen(at=3.0, device="shoe")]
+    assert (watch.state, watch.tick(1000.0)) == ("connecting", [])
+    assert watch.lost(1001.0, "unplugged") == [LinkLost(at=1001.0, device="shoe", reason="unplugged")]
+    assert watch.lost(1002.0, "no such port") == []
+    assert watch.opened(1003.0) == [LinkOpen(at=1003.0, device="shoe")]
+    assert links(watch.feed(b"ok\n", 1004.0)) == [LinkUp(at=1004.0, device="shoe")]
+
+
+def test_the_opening_of_a_steady_device_is_not_told() -> None:
+    watch = make()
+    watch.lost(2.0, "unplugged")
+    assert watch.opened(3.0) == []
 
 
 def test_noise_of_a_device_that_is_not_steady_is_told_once_and_ends_with_a_frame() -> None:
