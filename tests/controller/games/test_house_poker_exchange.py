@@ -9,7 +9,7 @@ from controller.games.decks import DECKS
 from controller.games.game import Rejected
 from controller.games.house_poker.discards import bank_discards
 from tests.controller.games.play import of_kind
-from tests.controller.games.poker_play import Play, bets, box, dealt, result, table
+from tests.controller.games.poker_play import Play, bets, box, dealt, result, stopped, table
 
 LOW = "7c 5d 4h 3s 2c"
 """Nothing: the bank does not play with it."""
@@ -170,6 +170,68 @@ def test_the_bank_never_discards_more_than_two() -> None:
             gone = bank_discards(cards, "five-52")
             assert len(gone) <= 2
             assert set(gone) <= set(cards)
+
+
+def bank_shown(cards: str) -> Play:
+    """A person has told the bank's first cards, and it has discarded by its rule."""
+    play = draw("Ts Td 4c 6c 7s", "- - - - -")
+    play.act(1, "discard", count=0)
+    play.show("dealer", cards)
+    return play
+
+
+@pytest.mark.rule("EUS96-166")
+@pytest.mark.parametrize(
+    ("first", "then", "gone"),
+    [
+        ("8s 8d Ac 3h 2s", "8s 8d Ac 3h 3d", ["Ac"]),
+        ("8s 8d Ac 3h 2s", "8s 8d Ac 5h 2s", ["2s", "5h"]),
+        ("9s 8d Jc Th Qs", "9s 8d Jc Th Ks", ["Ks"]),
+        ("8s 8d Ac 3h 3d", "9s 8d Jc Th Qs", []),
+    ],
+)
+def test_the_bank_discards_anew_when_its_first_cards_were_told_wrongly(first: str, then: str, gone: list[str]) -> None:
+    play = bank_shown(first)
+    told = play.show("dealer", then)
+    assert [(event.who, event.stands) for event in of_kind(told, HandDecided)] == [("dealer", False)]
+    stopped(play, "shown_differs")
+    play.again()
+    told = play.say("card.decide", action="accept")
+    assert [(event.decision, event.count, event.stands) for event in of_kind(told, HandDecided)] == [("discard", len(gone), True)]
+    assert [event.card for event in of_kind(told, CardRemoved)] == gone
+    assert play.shown["expected"] == ("dealer" if gone else None)
+    play.cards(" ".join(["Qc", "Qd"][: len(gone)]))
+    play.turn("box:1")
+    [found] = of_kind(play.events, RoundResult)
+    assert (set((found.hands or ())[-1].cards) | set(gone)) >= set(then.split())
+
+
+def test_one_of_the_banks_first_cards_told_wrongly() -> None:
+    play = bank_shown("8s 8d Ac 3h 2s")
+    told = play.show("dealer", "8h", index=5)
+    assert [event.card for event in of_kind(told, CardTurned)] == ["3h", "2s"], "those that it had discarded lie there again"
+    told = play.say("card.decide", action="accept")
+    assert [event.card for event in of_kind(told, CardRemoved)] == ["3h", "Ac"]
+
+
+def test_the_same_cards_again_lead_to_the_same_discards() -> None:
+    play = bank_shown("8s 8d Ac 3h 2s")
+    play.show("dealer", "8s 8d Ac 3h 3d")
+    told = play.show("dealer", "8s 8d Ac 3h 2s")
+    assert [event.card for event in of_kind(told, CardRemoved)] == ["2s", "3h"]
+    with pytest.raises(Rejected, match="dealer lies open already"):
+        play.show("dealer", "8s 8d Ac 3h 2s")
+    assert play.shown["expected"] == "dealer"
+
+
+def test_the_banks_first_cards_stand_once_a_card_has_come_for_its_discards() -> None:
+    play = bank_shown("8s 8d Ac 3h 2s")
+    play.cards("Qc")
+    with pytest.raises(Rejected, match="dealer does not lie open now"):
+        play.show("dealer", "8s 8d Ac 3h 3d")
+    play.cards("Qd")
+    with pytest.raises(Rejected, match="dealer has no card 5"):
+        play.show("dealer", "8h", index=5)
 
 
 def test_a_wrong_discard_of_the_bank_makes_the_play_null() -> None:
