@@ -105,6 +105,8 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """How often the pack has to be found complete: before each game, or now and then."""
     rest: int
     """Rounds that a player may rest without losing the place."""
+    rest_in: Literal["row", "match"] = "row"
+    """Whether they are counted each time that he rests, or in the whole match."""
     raises: int | None = None
     """Raises of a player in an interval, while more than two play; None: no limit."""
     rake: tuple[Rake, ...]

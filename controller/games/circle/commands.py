@@ -72,6 +72,7 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
         played=(),
         seated=(),
         resting={},
+        rested={},
         button=None,
         fresh=False,
         unchecked=None,
@@ -131,7 +132,8 @@ def set_seats(turn: Turn, given: BoxesSet) -> None:
     if most is not None and len(seats) > most:
         raise Rejected(f"{len(seats)} players are too many, {most} may play: {law.rule}, {law.article}")
     resting = {name: rounds for name, rounds in turn.state.resting.items() if int(name) in seats}
-    turn.change(seated=seats, resting=resting)
+    rested = {name: rounds for name, rounds in turn.state.rested.items() if int(name) in seats}
+    turn.change(seated=seats, resting=resting, rested=rested)
 
 
 def set_button(turn: Turn, given: ButtonSet) -> None:
@@ -217,9 +219,11 @@ def _look_at_deck(turn: Turn) -> None:
 def _rest(turn: Turn) -> None:
     """One more round for those who rest."""
     resting = {name: rounds + 1 for name, rounds in turn.state.resting.items()}
-    turn.change(resting=resting)
+    rested = {**turn.state.rested, **{name: turn.state.rested.get(name, 0) + 1 for name in resting}}
+    turn.change(resting=resting, rested=rested)
     for name, rounds in resting.items():
-        if rounds == turn.book.rest + 1:
+        over = (rested[name] if turn.book.rest_in == "match" else rounds) - turn.book.rest
+        if over == 1 or (over > 1 and rounds == 1):
             turn.irregular("rest_too_long", detail=f"seat:{name}, more than {turn.book.rest} rounds")
 
 

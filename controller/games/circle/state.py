@@ -150,7 +150,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class State(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of circle poker between two inputs.
 
-    ``seated``: the places that are taken; ``resting``: who sits out, and for how many rounds. ``button``: who has the hand;
+    ``seated``: the places that are taken; ``resting``: who sits out, and for how many rounds; ``rested``: how many rounds each
+    has sat out in this match. ``button``: who has the hand;
     ``fresh``: it was given since the last round. ``deck``: whether the pack was found right when it was looked at last,
     ``unchecked``: rounds since then. ``anew``: the round before was null and is dealt again. ``raised``: the next minimum.
     ``blanks``: blank hands running.
@@ -158,6 +159,7 @@ class State(PokerState, frozen=True, kw_only=True, omit_defaults=True):
 
     seated: tuple[int, ...] = ()
     resting: Mapping[str, int] = {}
+    rested: Mapping[str, int] = {}
     button: int | None = None
     fresh: bool = False
     deck: bool | None = None
