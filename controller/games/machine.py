@@ -12,6 +12,7 @@ from controller.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, Car
 from controller.games.game import Rejected
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
+from controller.games.shoe import OF_A_CARD
 from devices.readings import (
     AnyReading,
     CardDrawn,
@@ -29,8 +30,6 @@ NONE: Takes = MappingProxyType({})
 
 SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
 """A device is not heard, or was not: it speaks again, or what it said came late or is lost."""
-OF_A_CARD = ("unread", "overdraw", "card_code")
-"""Faults of a shoe that are about a card: the device may name it."""
 
 
 class Inputs(NamedTuple):
@@ -125,11 +124,15 @@ class Machine(ABC, Generic[B, S, T, M]):
         return {given.card} if isinstance(given, CardDrawn | CardDecide) and given.card is not None else set()
 
     def told(self, state: T, given: AnyReading | AnyCommand) -> set[str]:
-        """The cards that the events of this step tell."""
+        """The cards that the events of this step tell, and those that everybody sees anyway."""
         try:
-            return told(self.step(state, given)[1])
+            return told(self.step(state, given)[1]) | self.seen(state)
         except Rejected:
             return set()
+
+    def seen(self, state: T) -> set[str]:  # noqa: ARG002 - at most games no card is named again once it lies open
+        """The cards that lie open and that an input may name again."""
+        return set()
 
     @abstractmethod
     def show(self, state: T) -> dict[str, Any]:

@@ -43,6 +43,8 @@ LAWS = (
     "card_too_many",
 )
 """The irregularities that this module names."""
+OF_A_CARD = ("unread", "overdraw", "card_code")
+"""Faults of a shoe that are about a card: the device may name it."""
 SESSIONS = 12
 """Sessions whose shoes are remembered."""
 

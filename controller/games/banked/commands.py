@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from controller.commands import (
     BetsClose,
     BetsOpen,
@@ -16,9 +13,7 @@ from controller.commands import (
     Command,
     DealError,
     DeckCheck,
-    LastRoundsAnnounce,
     ResultCorrect,
-    Role,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -31,15 +26,7 @@ from controller.games.game import Rejected
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
-from controller.games.session import announce_last_rounds, session
-
-MAY: Mapping[type[Command], tuple[Role, ...]] = {
-    **dict.fromkeys((SessionOpen, SessionClose, CardDecide, RoundConfirm, ResultCorrect, DealError), IN_CHARGE),
-    **dict.fromkeys((BoxesSet, BetsOpen, BetsClose, LastRoundsAnnounce, DeckCheck), AT_THE_TABLE),
-    **dict.fromkeys((CardsDeal, CardsShow, CardsTurn), AT_THE_TABLE),
-}
-"""Which roles may say what. Who may call a round null is in the rulebook."""
+from controller.games.session import session
 
 GOES_ON = ("card_exposed", "deal_error", "packet_wrong", "shuffler_unready", "dealer_early", "deck_wrong", "leftover_wrong")
 """Doubts that a person may set aside: the round goes on as it lies."""
@@ -332,23 +319,3 @@ def stand(turn: Turn, given: Command) -> None:
     """A person has decided about what was not as it should be."""
     if turn.state.deal is not None:
         turn.change_deal(stands=f"{given.by} ({given.role})")
-
-
-TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {
-    SessionOpen: open_session,
-    SessionClose: close_session,
-    BoxesSet: set_boxes,
-    BetsOpen: open_bets,
-    BetsClose: close_bets,
-    CardsDeal: deal_cards,
-    CardsShow: show_cards,
-    CardsTurn: turn_cards,
-    DeckCheck: check_deck,
-    DealError: report_error,
-    RoundVoid: void,
-    RoundConfirm: confirm,
-    ResultCorrect: correct,
-    CardDecide: decide,
-    LastRoundsAnnounce: announce_last_rounds,
-}
-"""Who takes which command. A game adds its own; any other is refused."""

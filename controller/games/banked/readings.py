@@ -6,7 +6,6 @@ all that follow it, until a person decides; so does whatever a silence may have 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from controller.events import DeckChecked
@@ -14,17 +13,13 @@ from controller.games.banked.state import QUEUE, Held
 from controller.games.banked.turn import BankedTurn
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
-from controller.games.poker.readings import heed_shuffler, take_fault
+from controller.games.poker.readings import heed_shuffler
 from devices.readings import (
     AnyReading,
     CardDrawn,
     LinkGap,
     LinkLate,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
     LinkUp,
-    ShoeFault,
     ShoeReset,
     ShufflerPacket,
     ShufflerState,
@@ -192,15 +187,3 @@ def take_state(turn: Turn, given: ShufflerState) -> None:
     if unready is not None and deal is not None and deal.closed and deal.due and turn.state.doubt is None:
         turn.doubt("shuffler_unready", detail=unready)
     turn.expect()
-
-
-TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {
-    CardDrawn: take_card,
-    ShufflerPacket: take_packet,
-    ShufflerVerdict: take_verdict,
-    ShufflerState: take_state,
-    ShoeFault: take_fault,
-    ShoeReset: take_reset,
-    **dict.fromkeys((LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap), take_silence),
-}
-"""Who takes which reading. One that is not here does not concern these games."""

@@ -7,22 +7,10 @@ from msgspec.structs import replace
 from controller.commands import (
     BetsClose,
     BetsOpen,
-    BettingClose,
     BoxesSet,
     ButtonSet,
-    CardDecide,
-    CardsBurn,
-    CardsDeal,
-    CardsShow,
-    CardsTurn,
-    Command,
-    DealError,
     DeckCheck,
-    HandAct,
-    LastRoundsAnnounce,
     LimitAnnounce,
-    ResultCorrect,
-    Role,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -35,32 +23,8 @@ from controller.games.circle.state import Round
 from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import Turn
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_minimum
+from controller.games.roles import allow_minimum
 from controller.games.session import session, undecided
-
-MAY: dict[type[Command], tuple[Role, ...]] = {
-    SessionOpen: IN_CHARGE,
-    SessionClose: IN_CHARGE,
-    BoxesSet: AT_THE_TABLE,
-    ButtonSet: AT_THE_TABLE,
-    DeckCheck: AT_THE_TABLE,
-    BetsOpen: AT_THE_TABLE,
-    BetsClose: AT_THE_TABLE,
-    CardsDeal: AT_THE_TABLE,
-    CardsBurn: AT_THE_TABLE,
-    CardsShow: AT_THE_TABLE,
-    CardsTurn: AT_THE_TABLE,
-    HandAct: AT_THE_TABLE,
-    BettingClose: AT_THE_TABLE,
-    DealError: AT_THE_TABLE,
-    CardDecide: IN_CHARGE,
-    RoundConfirm: IN_CHARGE,
-    ResultCorrect: IN_CHARGE,
-    LimitAnnounce: IN_CHARGE,
-    LastRoundsAnnounce: AT_THE_TABLE,
-}
-"""Which roles may say what. Who may call a round null is in the rulebook."""
-
 
 # Sessions
 
@@ -261,7 +225,9 @@ def against_cards(turn: Turn, hand: Round, winner: str | None) -> None:
     if not open_seats or not hand.board_open:
         return
     shown = compare(turn.book, replace(hand, seats=open_seats)).hands
-    if any(each.who == winner and {bet.outcome for bet in each.settled} == {"lose"} for each in shown):  # on any row of common cards
+    if any(
+        each.who == winner and {bet.outcome for bet in each.settled} == {"lose"} for each in shown
+    ):  # on any row of common cards
         law = turn.book.laws["showdown"]
         raise Rejected(f"the cards of {winner} are beaten by others that lie open: {law.rule}, {law.article}")
 

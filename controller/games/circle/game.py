@@ -17,7 +17,7 @@ and persons say, ``circle.state`` for what is remembered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -35,7 +35,6 @@ from controller.commands import (
     CardsDeal,
     CardsShow,
     CardsTurn,
-    Command,
     DealError,
     DeckCheck,
     HandAct,
@@ -47,7 +46,7 @@ from controller.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned, Hand, ResultCorrected
+from controller.events import Hand
 from controller.games.circle import acts, cards, commands, correction, errors, readings
 from controller.games.circle.draw import DrawTurn
 from controller.games.circle.settings import CircleSettings
@@ -56,19 +55,13 @@ from controller.games.circle.speaks import showers
 from controller.games.circle.state import State
 from controller.games.circle.stud import StudTurn
 from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
-from controller.games.roles import allow
+from controller.games.machine import SILENCES, Inputs
+from controller.games.poker.machine import PokerGame
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.circle import Circle
 from devices.readings import (
     AnyReading,
     CardDrawn,
-    LinkGap,
-    LinkLate,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
     ShoeFault,
     ShoeReset,
     ShufflerPacket,
@@ -76,54 +69,52 @@ from devices.readings import (
     ShufflerVerdict,
 )
 
-TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
-    CardDrawn: readings.take_card,
-    ShufflerPacket: readings.take_packet,
-    ShufflerVerdict: readings.take_verdict,
-    ShufflerState: readings.take_shuffler,
-    ShoeFault: readings.take_fault,
-    ShoeReset: readings.take_silence,
-    LinkUp: readings.take_silence,
-    LinkStale: readings.take_silence,
-    LinkLost: readings.take_silence,
-    LinkUnintelligible: readings.take_silence,
-    LinkLate: readings.take_silence,
-    LinkGap: readings.take_silence,
-    SessionOpen: commands.open_session,
-    SessionClose: commands.close_session,
-    BoxesSet: commands.set_seats,
-    ButtonSet: commands.set_button,
-    DeckCheck: commands.check_deck,
-    BetsOpen: commands.open_bets,
-    BetsClose: commands.close_bets,
-    CardsDeal: cards.deal,
-    CardsBurn: cards.burn,
-    CardsShow: cards.show,
-    CardsTurn: cards.turn_up,
-    HandAct: acts.act,
-    BettingClose: acts.close,
-    DealError: errors.report,
-    CardDecide: errors.decide,
-    RoundVoid: commands.void,
-    RoundConfirm: commands.confirm,
-    ResultCorrect: correction.correct,
-    LimitAnnounce: commands.announce_limit,
-    LastRoundsAnnounce: announce_last_rounds,
-}
-"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+INPUTS = Inputs(
+    readings={
+        CardDrawn: readings.take_card,
+        ShufflerPacket: readings.take_packet,
+        ShufflerVerdict: readings.take_verdict,
+        ShufflerState: readings.take_shuffler,
+        ShoeFault: readings.take_fault,
+        **dict.fromkeys((*SILENCES, ShoeReset), readings.take_silence),
+    },
+    in_charge={
+        SessionOpen: commands.open_session,
+        SessionClose: commands.close_session,
+        CardDecide: errors.decide,
+        RoundVoid: commands.void,
+        RoundConfirm: commands.confirm,
+        ResultCorrect: correction.correct,
+        LimitAnnounce: commands.announce_limit,
+    },
+    at_the_table={
+        BoxesSet: commands.set_seats,
+        ButtonSet: commands.set_button,
+        DeckCheck: commands.check_deck,
+        BetsOpen: commands.open_bets,
+        BetsClose: commands.close_bets,
+        CardsDeal: cards.deal,
+        CardsBurn: cards.burn,
+        CardsShow: cards.show,
+        CardsTurn: cards.turn_up,
+        HandAct: acts.act,
+        BettingClose: acts.close,
+        DealError: errors.report,
+        LastRoundsAnnounce: announce_last_rounds,
+    },
+)
 
 
-class CircleGame:
+class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
     """A variant under one decree with one table's settings."""
 
     state_type = State
-    face_down = True
+    inputs = INPUTS
 
     def __init__(self, book: Circle, settings: CircleSettings) -> None:
         """Raises ``ValueError`` for a share of the house, or a limit of bets, that the decree does not have."""
-        self.book = _with_pack(book, settings.pack) if "pack" in book.doubts else book
-        self.settings = settings
-        self.turn: type[Turn] = DrawTurn if book.draw else StudTurn if book.speaks[-1].endswith("_up") else Turn
+        super().__init__(_with_pack(book, settings.pack) if "pack" in book.doubts else book, settings)
+        self.turn_type = DrawTurn if book.draw else StudTurn if book.speaks[-1].endswith("_up") else Turn
         allowed = {rake.of: rake for rake in book.rake}
         if settings.rake is not None:
             rake, percent = allowed.get(settings.rake), settings.rake_percent
@@ -134,43 +125,15 @@ class CircleGame:
         if settings.limit is not None and settings.limit not in book.limits:
             raise ValueError(f"limit = {settings.limit!r}: the decree has {', '.join(book.limits) or 'none'}")
 
-    def begin(self) -> State:
-        """A table that never played."""
-        return State()
-
-    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
-        """Take one input."""
-        turn = self.turn(self.book, self.settings, state)
-        if isinstance(given, Command):
-            allow(given, commands.MAY, self.book.void_by)
-        take = turn.takes.get(type(given), TAKE.get(type(given)))
-        if take is not None:
-            take(turn, given)
-        return turn.state, tuple(turn.events)
+    def taker(self, turn: Turn, given: AnyReading | AnyCommand) -> Callable[[Turn, Any], None] | None:
+        """Some variants take an input in their own way."""
+        return turn.takes.get(type(given)) or super().taker(turn, given)
 
     def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
-        """A card is confidential unless this very step tells it; so is what a shuffler misses while the cards are in play."""
-        if isinstance(given, CardDrawn | CardDecide):
-            named = {given.card} - {None}
-        elif isinstance(given, CardsDeal | CardsShow):
-            named = {*given.cards}
-        elif isinstance(given, ResultCorrect):
-            named = {card for cards in (given.hands or {}).values() for card in cards}
-        elif isinstance(given, ShufflerVerdict):
+        """So is what a shuffler misses while the cards are in play, and any fault of a shoe."""
+        if isinstance(given, ShufflerVerdict):
             return state.hand is not None and bool(given.missing or given.extra)
-        else:
-            return isinstance(given, ShoeFault)
-        return bool(named - self._told(state, given))
-
-    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str | None]:
-        """The cards that the events of this step tell."""
-        try:
-            _, events = self.step(state, given)
-        except Rejected:
-            return set()
-        corrected = (hand for each in events if isinstance(each, ResultCorrected) for hand in each.hands or ())
-        told = {each.card for each in events if isinstance(each, CardDealt | CardTurned | CardRemoved)}
-        return told | {card for hand in corrected for card in hand.cards}
+        return isinstance(given, ShoeFault) or super().confidential(state, given)
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""
@@ -205,12 +168,8 @@ class CircleGame:
             "minimum": state.minimum,
             "currency": state.currency,
             "settings": msgspec.to_builtins(self.settings),
-            **self.turn(self.book, self.settings, state).tells(),
+            **self.turn(state).tells(),
         }
-
-    def history(self, state: State) -> list[dict[str, Any]]:
-        """The latest rounds of the session, oldest first."""
-        return state.history()
 
 
 def _on_table(state: State) -> tuple[Hand, ...]:

@@ -16,17 +16,10 @@ from controller.commands import (
     BetsOpen,
     BetWithdraw,
     BoxesSet,
-    CardDecide,
-    CardsDeal,
     CardsShow,
-    CardsTurn,
-    Command,
     DealError,
     DeckCheck,
-    HandAct,
-    LastRoundsAnnounce,
     ResultCorrect,
-    Role,
     RoundConfirm,
     RoundVoid,
     SessionClose,
@@ -43,15 +36,7 @@ from controller.games.house_poker.turn import Turn
 from controller.games.poker.cards import drop
 from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
 from controller.games.poker.state import Entry
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE
 from controller.games.session import session, undecided
-
-MAY: dict[type[Command], tuple[Role, ...]] = {
-    **dict.fromkeys((SessionOpen, SessionClose, CardDecide, RoundConfirm, ResultCorrect, DealError), IN_CHARGE),
-    **dict.fromkeys((BetsOpen, BoxesSet, BetPlace, BetWithdraw, BetsClose, HandAct), AT_THE_TABLE),
-    **dict.fromkeys((CardsDeal, CardsShow, CardsTurn, DeckCheck, LastRoundsAnnounce), AT_THE_TABLE),
-}
-"""Which roles may say what. Who may call a round null is in the rulebook."""
 
 ERRORS: Mapping[str, VoidReason] = {
     "too_many": "wrong_count",

@@ -15,13 +15,11 @@ the moves, ``house_poker.readings`` for devices, ``house_poker.commands`` and ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from controller.commands import (
-    AnyCommand,
     BetPlace,
     BetsClose,
     BetsOpen,
@@ -31,7 +29,6 @@ from controller.commands import (
     CardsDeal,
     CardsShow,
     CardsTurn,
-    Command,
     DealError,
     DeckCheck,
     HandAct,
@@ -42,28 +39,20 @@ from controller.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned, DeckChecked, ResultCorrected
-from controller.games.game import Rejected
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import Rules
 from controller.games.house_poker.settings import HousePokerSettings, faults
 from controller.games.house_poker.state import DEALER, Round, Seat, State
 from controller.games.house_poker.turn import Turn
+from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.cards import hand as lying
 from controller.games.poker.cards import is_known
-from controller.games.poker.readings import OF_A_CARD, take_fault
-from controller.games.roles import allow
+from controller.games.poker.machine import PokerGame
+from controller.games.poker.readings import take_fault
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.house_poker import HousePoker
 from devices.readings import (
-    AnyReading,
     CardDrawn,
-    LinkGap,
-    LinkLate,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
     ShoeFault,
     ShoeReset,
     ShufflerPacket,
@@ -72,80 +61,60 @@ from devices.readings import (
     SlotCoin,
 )
 
-TAKE: Mapping[type[Any], Callable[[Turn, Any], None]] = {
-    **dict.fromkeys((CardDrawn, ShufflerPacket), readings.take_came),
-    **dict.fromkeys((LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap, ShoeReset), readings.take_silence),
-    ShufflerState: readings.take_state,
-    ShufflerVerdict: readings.take_verdict,
-    SlotCoin: readings.take_coin,
-    ShoeFault: take_fault,
-    SessionOpen: commands.open_session,
-    SessionClose: commands.close_session,
-    LastRoundsAnnounce: announce_last_rounds,
-    DeckCheck: commands.check_cards,
-    BetsOpen: commands.open_bets,
-    BoxesSet: commands.set_boxes,
-    BetPlace: commands.place_bet,
-    BetWithdraw: commands.withdraw_bet,
-    BetsClose: commands.close_bets,
-    RoundVoid: commands.void,
-    DealError: commands.deal_error,
-    RoundConfirm: commands.confirm,
-    ResultCorrect: commands.correct,
-    HandAct: decisions.act,
-    CardsDeal: decisions.deal,
-    CardsTurn: decisions.turn_up,
-    CardsShow: decisions.show_cards,
-    CardDecide: decisions.decide,
-}
-"""Who takes which input. A reading that is not here does not concern the game; a command is refused."""
+INPUTS = Inputs(
+    readings={
+        **dict.fromkeys((CardDrawn, ShufflerPacket), readings.take_came),
+        **dict.fromkeys((*SILENCES, ShoeReset), readings.take_silence),
+        ShufflerState: readings.take_state,
+        ShufflerVerdict: readings.take_verdict,
+        SlotCoin: readings.take_coin,
+        ShoeFault: take_fault,
+    },
+    in_charge={
+        SessionOpen: commands.open_session,
+        SessionClose: commands.close_session,
+        RoundVoid: commands.void,
+        DealError: commands.deal_error,
+        RoundConfirm: commands.confirm,
+        ResultCorrect: commands.correct,
+        CardDecide: decisions.decide,
+    },
+    at_the_table={
+        LastRoundsAnnounce: announce_last_rounds,
+        DeckCheck: commands.check_cards,
+        BetsOpen: commands.open_bets,
+        BoxesSet: commands.set_boxes,
+        BetPlace: commands.place_bet,
+        BetWithdraw: commands.withdraw_bet,
+        BetsClose: commands.close_bets,
+        HandAct: decisions.act,
+        CardsDeal: decisions.deal,
+        CardsTurn: decisions.turn_up,
+        CardsShow: decisions.show_cards,
+    },
+)
 
 
-class HousePokerGame:
+class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, State, Turn]):
     """A game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
     state_type = State
-    face_down = True
+    turn_type = Turn
+    inputs = INPUTS
 
     def __init__(self, book: HousePoker, settings: HousePokerSettings) -> None:
         if wrong := faults(settings, book):
             raise ValueError(f"{'; '.join(wrong)}: {book.article}")
-        self.book = book
-        self.settings = settings
+        super().__init__(book, settings)
         self.rules = Rules(book, settings)
 
-    def begin(self) -> State:
-        """A table that never played."""
-        return State()
+    def turn(self, state: State) -> Turn:
+        """One step of the game from this state."""
+        return Turn(self.rules, state)
 
-    def step(self, state: State, given: AnyReading | AnyCommand) -> tuple[State, tuple[AnyEvent, ...]]:
-        """Take one input."""
-        turn = Turn(self.rules, state)
-        if isinstance(given, Command):
-            allow(given, commands.MAY, self.book.void_by)
-        take = TAKE.get(type(given))
-        if take is not None:
-            take(turn, given)
-        return turn.state, tuple(turn.events)
-
-    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
-        """Whatever names a card that does not lie face up, and that this very step does not turn."""
-        if isinstance(given, ShoeFault):
-            return given.fault in OF_A_CARD
-        named = _named(given)
-        return bool(named) and not named <= self._told(state, given)
-
-    def _told(self, state: State, given: AnyReading | AnyCommand) -> set[str]:
-        """The cards that lie face up already, and those that the events of this step tell."""
-        try:
-            _, events = self.step(state, given)
-        except Rejected:
-            return set()
-        told = {each.card for each in events if isinstance(each, CardDealt | CardTurned | CardRemoved)}
-        told |= {card for each in events if isinstance(each, ResultCorrected) for hand in each.hands or () for card in hand.cards}
-        checked = (each for each in events if isinstance(each, DeckChecked))
-        lie = {each.card for each in state.hand.cards if each.up} if state.hand else set()
-        return {card for card in told | lie if card} | {card for each in checked for card in (*each.missing, *each.extra)}
+    def seen(self, state: State) -> set[str]:
+        """The cards of the round in hand that lie face up."""
+        return {each.card for each in state.hand.cards if each.up and each.card} if state.hand else set()
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells."""
@@ -178,10 +147,6 @@ class HousePokerGame:
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: State) -> list[dict[str, Any]]:
-        """The latest rounds of the session, oldest first."""
-        return state.history()
-
 
 def asks(rules: Rules, state: State) -> tuple[str, ...]:
     """The commands one of which the table waits for: for a decision, or because hands must be shown that nobody knows.
@@ -201,20 +166,6 @@ def asks(rules: Rules, state: State) -> tuple[str, ...]:
     names = [DEALER] if stage == "dealer" else [seat.who for seat in course.to_show(rules, hand)]
     unknown = any(not is_known(hand.cards, who) or decisions.unseen_discards(hand, who) for who in names)
     return ("cards.show", "round.confirm", "round.void") if unknown else ()
-
-
-def _named(given: AnyReading | AnyCommand) -> set[str]:
-    """The cards that an input names."""
-    match given:
-        case CardDrawn(card=str(card)) | CardDecide(card=str(card)):
-            return {card}
-        case CardsShow(cards=cards) | CardsDeal(cards=cards):
-            return set(cards)
-        case ResultCorrect(hands=hands):
-            return {card for cards in (hands or {}).values() for card in cards}
-        case ShufflerVerdict(missing=missing, extra=extra):
-            return {*missing, *extra}
-    return set()
 
 
 def _box(hand: Round, seat: Seat) -> dict[str, Any]:

@@ -24,8 +24,7 @@ class PaiGowGame(BankedGame):
 
     state_type = State
     turn_type = Turn
-    may = inputs.MAY
-    take = inputs.TAKE
+    inputs = inputs.INPUTS
 
     def __init__(self, book: PaiGow, settings: PaiGowSettings) -> None:
         if not 0 <= settings.commission <= book.commission:

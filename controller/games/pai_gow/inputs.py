@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from controller.commands import ButtonSet, CardsTurn, Command, DiceSet, DiceTell, HandAct, Role, SessionOpen
+from controller.commands import ButtonSet, CardsTurn, DiceSet, DiceTell, HandAct, SessionOpen
 from controller.events import DiceRegistered
 from controller.games.banked import commands as banked_commands
+from controller.games.banked import game as banked
 from controller.games.banked import readings as banked_readings
 from controller.games.banked.commands import dealing
 from controller.games.game import Rejected
+from controller.games.machine import SILENCES
 from controller.games.pai_gow.table import croupier, passed, who_at
 from controller.games.pai_gow.turn import Turn
-from controller.games.roles import AT_THE_TABLE
 from controller.games.session import session
 from devices.readings import (
     AnyReading,
     DiceFault,
     DiceRead,
-    LinkGap,
-    LinkLate,
-    LinkLost,
-    LinkStale,
-    LinkUnintelligible,
-    LinkUp,
 )
 
 
@@ -151,15 +143,18 @@ def turn_cards(_turn: Turn, _given: CardsTurn) -> None:
     raise Rejected("say cards.show with the low hand: no reader knows how a hand is set")
 
 
-MAY: Mapping[type[Command], tuple[Role, ...]] = dict.fromkeys((ButtonSet, DiceSet, DiceTell, HandAct, CardsTurn), AT_THE_TABLE)
-TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {
-    SessionOpen: open_session,
-    ButtonSet: set_bank,
-    DiceSet: set_dice,
-    DiceRead: read_dice,
-    DiceTell: tell_dice,
-    DiceFault: take_fault,
-    HandAct: act,
-    CardsTurn: turn_cards,
-    **dict.fromkeys((LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap), take_silence),
-}
+INPUTS = banked.INPUTS.also(
+    readings={
+        DiceRead: read_dice,
+        DiceFault: take_fault,
+        **dict.fromkeys(SILENCES, take_silence),
+    },
+    in_charge={SessionOpen: open_session},
+    at_the_table={
+        ButtonSet: set_bank,
+        DiceSet: set_dice,
+        DiceTell: tell_dice,
+        HandAct: act,
+        CardsTurn: turn_cards,
+    },
+)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from controller.games.poker.moves import PokerMoves
+from controller.games.shoe import OF_A_CARD
 from devices.readings import ShoeFault, ShufflerState
 
 UNREADY = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service")
 """What a shuffler cannot deal for: a person sees to it."""
-OF_A_CARD = ("unread", "overdraw", "card_code")
-"""Faults of a shoe that are about a card: the device may name it."""
 
 
 def heed_shuffler(turn: PokerMoves[Any, Any, Any], given: ShufflerState) -> str | None:

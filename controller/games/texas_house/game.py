@@ -7,17 +7,16 @@ Where to read on: ``texas_house.turn`` for the rules, ``banked`` for what the ga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
-from controller.commands import BetPlace, BetWithdraw, Command, HandAct, Role
+from controller.commands import BetPlace, BetWithdraw, HandAct
+from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import go_on
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE
 from controller.games.session import session
 from controller.games.texas_house.turn import Round, State, Turn
 
@@ -44,8 +43,7 @@ def bet(turn: Turn, given: BetPlace | BetWithdraw) -> None:
     turn.bet(given.who, placed, given.amount if isinstance(given, BetPlace) else None, given.by)
 
 
-MAY: Mapping[type[Command], tuple[Role, ...]] = dict.fromkeys((HandAct, BetPlace, BetWithdraw), AT_THE_TABLE)
-TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {HandAct: act, BetPlace: bet, BetWithdraw: bet}
+INPUTS = banked.INPUTS.also(at_the_table={HandAct: act, BetPlace: bet, BetWithdraw: bet})
 
 
 class TexasHouseGame(BankedGame):
@@ -53,8 +51,7 @@ class TexasHouseGame(BankedGame):
 
     state_type = State
     turn_type = Turn
-    may = MAY
-    take = TAKE
+    inputs = INPUTS
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells."""

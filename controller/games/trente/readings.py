@@ -16,9 +16,6 @@ from controller.games.trente.state import QUEUE, Card, Entry, Waiting
 from controller.games.trente.turn import Turn
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset
 
-OF_A_CARD = ("unread", "overdraw", "card_code")
-"""Faults that are about a card: the device may name it."""
-
 
 def take_card(turn: Turn, given: CardDrawn) -> None:
     """A card left the shoe. It counts, wherever it goes."""
@@ -222,4 +219,4 @@ def take_fault(turn: Turn, given: ShoeFault) -> None:
         return
     if given.fault == "overdraw":
         turn.irregular("overdraw")
-    turn.raise_alert(alert, given, None if given.fault in OF_A_CARD else given.detail)
+    turn.raise_alert(alert, given, None if given.fault in shoe.OF_A_CARD else given.detail)

@@ -7,16 +7,15 @@ Where to read on: ``trijoker.turn`` for the rules, ``banked`` for what the game 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
-from controller.commands import Command, HandAct, Role
+from controller.commands import HandAct
+from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
 from controller.games.game import Rejected
-from controller.games.roles import AT_THE_TABLE
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.games.trijoker.turn import Round, State, Turn
 from controller.rulebooks.common_poker import Trijoker
@@ -32,8 +31,7 @@ def act(turn: Turn, given: HandAct) -> None:
     (turn.act if given.stands else turn.take_back)(given.who, given.action, given.by)
 
 
-MAY: Mapping[type[Command], tuple[Role, ...]] = {HandAct: AT_THE_TABLE}
-TAKE: Mapping[type[Any], Callable[[Any, Any], None]] = {HandAct: act}
+INPUTS = banked.INPUTS.also(at_the_table={HandAct: act})
 
 
 class TrijokerGame(BankedGame):
@@ -41,8 +39,7 @@ class TrijokerGame(BankedGame):
 
     state_type = State
     turn_type = Turn
-    may = MAY
-    take = TAKE
+    inputs = INPUTS
 
     def __init__(self, book: Trijoker, settings: TrijokerSettings) -> None:
         if not 1 <= settings.decks <= book.decks:

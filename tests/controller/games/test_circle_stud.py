@@ -383,7 +383,7 @@ def many(players: int) -> Play:
 
 def left(play: Play) -> list[str]:
     """What is in the pack, in some order."""
-    return sorted({*play.game.turn(play.game.book, play.game.settings, play.state).pack} - {*play.hand.known})
+    return sorted({*play.game.turn(play.state).pack} - {*play.hand.known})
 
 
 @pytest.mark.parametrize(("decree", "most"), [("BAL09", 8), ("EUS96", 7)])

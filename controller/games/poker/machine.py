@@ -1,0 +1,35 @@
+"""What every game of poker is, whoever holds the bank: what names a card there, and what the history tells."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from controller.commands import AnyCommand, CardsDeal, CardsShow, ResultCorrect
+from controller.games.machine import Decree, Machine
+from controller.games.poker.moves import PokerMoves
+from controller.games.poker.state import PokerState
+from devices.readings import AnyReading, ShufflerVerdict
+
+B = TypeVar("B", bound=Decree)
+S = TypeVar("S")
+T = TypeVar("T", bound=PokerState)
+M = TypeVar("M", bound=PokerMoves[Any, Any, Any])
+
+
+class PokerGame(Machine[B, S, T, M]):
+    """A game of poker under one decree with one table's settings."""
+
+    def named(self, given: AnyReading | AnyCommand) -> set[str]:
+        """The cards that an input names."""
+        match given:
+            case CardsShow(cards=cards) | CardsDeal(cards=cards):
+                return {*cards}
+            case ResultCorrect(hands=hands):
+                return {card for cards in (hands or {}).values() for card in cards}
+            case ShufflerVerdict(missing=missing, extra=extra):
+                return {*missing, *extra}
+        return super().named(given)
+
+    def history(self, state: T) -> list[dict[str, Any]]:
+        """The latest rounds of the session, oldest first."""
+        return state.history()
