@@ -16,6 +16,8 @@ ROOM = 60
 """Columns that each of several tables needs beside the others."""
 TALL = 24
 """Lines that a table needs above others."""
+CALLS = ("waiting", "stale", "fault")
+"""What is said of a table that is not shown now."""
 TURN = 8.0
 """Seconds for which one table is shown where there is no room for all."""
 
@@ -31,26 +33,27 @@ def floor(tables: Sequence[Seen], width: int = 80, turn: int = 0, height: int = 
     """The picture of all tables; of those whose ``turn`` it is where they do not all fit."""
     columns, rows = max(1, min(len(tables), width // ROOM)), max(1, height // TALL)
     room = columns * rows
-    if room == 1:
-        shown = tables[turn % len(tables)]
-        return picture(shown.view, shown.trouble, width, [each.view.table for each in tables])
     pages = [tables[begin : begin + room] for begin in range(0, len(tables), room)]
     page = pages[turn % len(pages)]
+    elsewhere = [seen.view for seen in tables if seen not in page and seen.view.state.get("status") in CALLS]
     if len(page) == 1:
-        return picture(page[0].view, page[0].trouble, width)
+        turns = [each.view.table for each in tables] if room == 1 else ()
+        return picture(page[0].view, page[0].trouble, width, turns, elsewhere)
     whole = Layout()
-    whole.split_column(*(_row(page[begin : begin + columns], columns, width) for begin in range(0, len(page), columns)))
+    lines = [page[begin : begin + columns] for begin in range(0, len(page), columns)]
+    whole.split_column(*(_row(line, columns, width, elsewhere if line is lines[-1] else ()) for line in lines))
     return whole
 
 
-def _row(tables: Sequence[Seen], columns: int, width: int) -> Layout:
-    """Tables side by side; where there are fewer than columns, the place of the others is empty."""
+def _row(tables: Sequence[Seen], columns: int, width: int, elsewhere: Sequence[TableView]) -> Layout:
+    """Tables side by side; where there are fewer than columns, the rest is empty. The last one tells of ``elsewhere``."""
     own = (width - columns + 1) // columns
     parts: list[Layout] = []
     for index in range(columns):
         parts += [Layout(Text(" "), size=1)] if index else []
         seen = tables[index] if index < len(tables) else None
-        parts.append(Layout(picture(seen.view, seen.trouble, own) if seen else Text(" ")))
+        calls = elsewhere if index == len(tables) - 1 else ()
+        parts.append(Layout(picture(seen.view, seen.trouble, own, elsewhere=calls) if seen else Text(" ")))
     row = Layout()
     row.split_row(*parts)
     return row

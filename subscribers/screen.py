@@ -34,6 +34,8 @@ STYLES = {
 """Of the phases."""
 BESIDE = ((100, 45), (70, 31), (0, 25))
 """From so many columns on there are so many beside what is in hand."""
+NAMED = 2
+"""Tables that call from elsewhere are named up to so many."""
 SLIM = 70
 """Columns below which the head line leaves out what is not needed."""
 
@@ -57,8 +59,11 @@ def picture(
     trouble: Trouble = Trouble(),  # noqa: B008 - it is frozen
     width: int = 80,
     tables: Sequence[str] = (),
+    elsewhere: Sequence[TableView] = (),
 ) -> RenderableType:
-    """All of it. It fills the height that it is given. ``tables``: those that take turns with this one, itself among them."""
+    """All of it. It fills the height that it is given. ``tables``: those that take turns with this one, itself among them;
+    ``elsewhere``: those that call for somebody and are not shown now.
+    """
     family = FAMILIES.get(str(view.state.get("game") or view.info.get("game") or ""), PLAIN)
     layout = Layout()
     layout.split_column(
@@ -70,7 +75,7 @@ def picture(
     layout["table"].split_row(now, *([Layout(beside, size=room)] if beside is not None else []))
     layout["head"].update(_head(view, width, tables or (view.table,)))
     layout["notes"].update(_notes(view))
-    layout["foot"].update(_foot(view, trouble))
+    layout["foot"].update(_foot(view, trouble, elsewhere))
     return layout
 
 
@@ -159,7 +164,7 @@ def _note(note: Note) -> Text:
     )
 
 
-def _foot(view: TableView, trouble: Trouble) -> RenderableType:
+def _foot(view: TableView, trouble: Trouble, elsewhere: Sequence[TableView]) -> RenderableType:
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(no_wrap=True, overflow="ellipsis")
     grid.add_column(justify="right", no_wrap=True)
@@ -169,9 +174,13 @@ def _foot(view: TableView, trouble: Trouble) -> RenderableType:
         devices.append("● ", style=LINK.get(state, "yellow")).append(f"{device} {state}  ")
     if view.missed:
         devices.append(f"{view.missed} events missed", style="yellow")
+    right = Text()
+    for each in elsewhere[:NAMED]:
+        right.append(f" {each.table} {each.state['status']} ", style="bold black on yellow").append(" ")
+    right.append(f"and {len(elsewhere) - NAMED} more  " if len(elsewhere) > NAMED else "", style="bold yellow")
     status = str(view.state.get("status") or "unknown")
-    grid.add_row(
-        devices,
-        Text(" OLD " if trouble.what else f"{status} ", style="bold white on red" if trouble.what else STATUS.get(status, "dim")),
+    right.append(
+        " OLD " if trouble.what else f"{status} ", style="bold white on red" if trouble.what else STATUS.get(status, "dim")
     )
+    grid.add_row(devices, right)
     return grid

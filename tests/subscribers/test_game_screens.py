@@ -142,6 +142,29 @@ def test_tables_stand_beside_and_above_each_other_where_there_is_room_and_take_t
     assert shown[80, 24] == [[name] for name in every] + [every[:1]]
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 24), (80, 50)])
+def test_a_table_that_calls_is_named_while_others_are_shown(size: tuple[int, int]) -> None:
+    tables = [Seen(TableView(f"mesa-{number}")) for number in range(1, 8)]
+    for number, status in ((1, "open"), (6, "waiting"), (7, "fault")):
+        tables[number - 1].view.retained("state", {**state("decision"), "table": f"mesa-{number}", "status": status})
+    page = drawn_floor(tables, 0, size)
+    assert page.count("mesa-6 waiting") == page.count("mesa-7 fault") == 1
+    assert "mesa-1 open" not in page
+    for seen in tables[1:5]:
+        seen.view.retained("state", {**state("decision"), "status": "stale"})
+    assert "more" in drawn_floor(tables, 0, size)
+    last = next(page for turn in range(8) if "mesa-7" in (page := drawn_floor(tables, turn, size)) and "mesa-7 fault" not in page)
+    assert "mesa-1 " not in last.splitlines()[-1]
+
+
+def drawn_floor(tables: list[Seen], turn: int, size: tuple[int, int]) -> str:
+    console = Console(width=size[0], height=size[1], file=StringIO(), force_terminal=True, record=True)
+    console.print(floor(tables, size[0], turn, size[1]), height=size[1])
+    text = console.export_text()
+    assert all(len(line) <= size[0] for line in text.splitlines())
+    return text
+
+
 SIZES = ((180, 72), (120, 24), (80, 50), (80, 24))
 
 
