@@ -50,6 +50,13 @@ def session(turn: Any) -> None:
         raise Rejected("no session is open")
 
 
+def another_round(turn: Any, left: int | None) -> None:
+    """Reject a round outside a session, and after the last of those that were announced before closing; ``left``: of these."""
+    session(turn)
+    if left == 0:
+        raise Rejected("the last rounds that were announced have been played: the table closes, say session.close")
+
+
 def announce_last_rounds(turn: Any, given: LastRoundsAnnounce) -> None:
     """The last hands before closing; the round in hand is one of them. ``book.last_rounds``: how many, where the decree says."""
     session(turn)

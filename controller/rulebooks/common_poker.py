@@ -31,7 +31,7 @@ class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     last_rounds: int | None = None
     """How many last rounds are announced before closing; None: not said."""
     announcements: dict[str, Announcement]
-    """What is called: ``bets_closed``, ``pass``."""
+    """What is called: ``bets_closed``, ``pass``, ``last_rounds``."""
     void: dict[VoidReason, Law]
     """What a round is null for, and by what right."""
     void_by: tuple[Role, ...]

@@ -25,7 +25,7 @@ from controller.games.blackjack.state import Deal, Limit, Seat
 from controller.games.blackjack.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
-from controller.games.session import session
+from controller.games.session import another_round, session
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -128,7 +128,7 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
 
 def _begin(turn: Turn, given: Command) -> None:
     """A round is in hand of which no card is dealt: a new one, if there is none."""
-    session(turn)
+    another_round(turn, turn.state.last_rounds)
     state, deal = turn.state, turn.state.deal
     if state.shoe is None:
         raise Rejected("no shoe is at the table: say shoe.start")
@@ -138,8 +138,8 @@ def _begin(turn: Turn, given: Command) -> None:
         turn.change(deal=None)
     elif deal is not None and turn.settings.keys:
         raise Rejected(f"round {deal.round} is in hand; it has no result yet")
-    elif deal is not None and deal.last:
-        raise Rejected(f"round {deal.round} is the last of the talla: say round.confirm when it is over")
+    elif deal is not None and (deal.last or turn.state.last_rounds == 1):
+        raise Rejected(f"round {deal.round} is the last{' of the talla' if deal.last else ''}: say round.confirm when it is over")
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
         raise Rejected(f"the talla is over, no round begins before shoe.start: {law.rule}, {law.article}")

@@ -24,7 +24,7 @@ from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow
 from controller.games.punto_banca.state import Burn, Coup
 from controller.games.punto_banca.turn import Turn
-from controller.games.session import session, undecided
+from controller.games.session import another_round, session, undecided
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -92,7 +92,7 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
 
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
-    session(turn)
+    another_round(turn, turn.state.last)
     _no_round(turn)
     _ready(turn)
     turn.open_bets(given.by)

@@ -23,7 +23,7 @@ from controller.games import shoe, talla
 from controller.games.cards import is_card
 from controller.games.game import Rejected
 from controller.games.moves import frame_of
-from controller.games.session import session, undecided
+from controller.games.session import another_round, session, undecided
 from controller.games.trente.readings import cut, follow_all, lose_place, ready
 from controller.games.trente.rows import ROWS, is_coup, next_row, rows, winner
 from controller.games.trente.state import Card, Coup, Waiting
@@ -96,7 +96,7 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
 
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
-    session(turn)
+    another_round(turn, turn.state.last)
     _no_round(turn)
     state, law = turn.state, turn.book.laws["shoe_over"]
     if state.shoe is None:

@@ -19,7 +19,7 @@ from controller.commands import (
 from controller.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
-from controller.games.session import session
+from controller.games.session import another_round, session
 from controller.games.wheels.readings import STARTING
 from controller.games.wheels.state import Countdown, Entry, Hand, Purpose
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
@@ -66,7 +66,7 @@ def close_session(turn: WheelTurn, given: SessionClose) -> None:
 
 def open_bets(turn: WheelTurn, given: BetsOpen) -> None:
     """Bets open for a new round."""
-    session(turn)
+    another_round(turn, turn.state.left("close"))
     _person(turn)
     if turn.state.hand:
         raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")

@@ -165,6 +165,8 @@ class Croupier:
         chance, phase = self.chance, shown["phase"]
         if phase == "closed":
             return self._say("session.open", minimum=500)
+        if phase == "waiting" and shown["last_rounds"] == 0:
+            return self._say("session.close")
         if phase == "waiting":
             self.shuffle()
             return self._say("bets.open")

@@ -312,7 +312,8 @@ def test_the_last_three_hands_are_announced_with_a_continuous_shoe_too() -> None
     assert only(said, LastRounds).announcement == {"eu": "azken hiru eskuak"}
     left = [only(play.coup(four(7, 6)), LastRounds).left for _ in range(3)]
     assert left == [2, 1, 0]
-    assert of_kind(play.coup(four(7, 6)), LastRounds) == []
+    with pytest.raises(Rejected, match="have been played"):
+        play.coup(four(7, 6))
     with pytest.raises(Rejected, match="announced already"):
         play.say("last_rounds.announce")
     with pytest.raises(Rejected, match="no announcement of the last hands"):

@@ -1,0 +1,120 @@
+"""The last rounds before closing: they are announced, counted, and no bets open after the last of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.events import AnyEvent, LastRounds, RoundOpened
+from controller.games.game import Game, Rejected
+from controller.games.games import make_game
+from controller.notation import read_input
+
+THREE = {"eu": "azken hiru eskuak"}
+NOBODY_GOES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
+    "poker-no-draw": (("boxes.set", {"boxes": [1]}), ("bets.close", {}), ("cards.deal", {"count": 10}), ("pass", {})),
+    "poker-draw-house": (("boxes.set", {"boxes": [1]}), ("bets.close", {}), ("cards.deal", {"count": 10}), ("pass", {})),
+    "three-card-poker": (("boxes.set", {"boxes": [1]}), ("bets.close", {}), ("cards.deal", {"count": 6}), ("pass", {})),
+    "texas-house": (
+        ("bets.close", {}),
+        *(("cards.deal", {"who": who}) for who in ("box:1", "dealer") * 2),
+        ("cards.deal", {"who": "board", "count": 3, "cards": ["2c", "7d", "Jh"]}),
+        ("pass", {}),
+    ),
+    "pai-gow": (
+        ("bets.close", {}),
+        ("dice.tell", {"values": [1, 1, 5]}),
+        *(("cards.deal", {"who": who, "count": 7}) for who in ("dealer", "box:1")),
+        ("deck.check", {"cards": 39}),
+        ("set", {}),
+        ("cards.show", {"who": "dealer", "cards": ["As", "Ks", "Qs", "Js", "9s", "2d", "3d"], "low": ["2d", "3d"]}),
+        ("cards.show", {"who": "box:1", "cards": ["Ah", "Kh", "Qh", "Jh", "9h", "4d", "5d"], "low": ["4d", "5d"]}),
+    ),
+    "trijoker": (
+        ("bets.close", {}),
+        *(("cards.deal", {"who": who}) for who in ("box:1", "common:1", "box:1", "common:2", "box:1")),
+        ("cards.show", {"who": "common:1", "cards": ["2c"]}),
+        ("cards.show", {"who": "common:2", "cards": ["7d"]}),
+        ("cards.show", {"who": "box:1", "cards": ["Jh", "4s", "9c"]}),
+        ("deck.check", {"cards": 52}),
+    ),
+}
+"""A whole round from the opening of bets on, at a table without a reader."""
+
+
+class Table:
+    """A table to which people speak."""
+
+    def __init__(self, game: str, decree: str, **settings: Any) -> None:
+        self.game: Game = make_game(game, decree, settings)
+        self.state: Any = self.game.begin()
+        self.at = 0.0
+
+    def take(self, line: dict[str, Any]) -> tuple[AnyEvent, ...]:
+        self.at += 1.0
+        self.state, events = self.game.step(self.state, read_input(msgspec.json.encode({"at": self.at, **line})))
+        return events
+
+    def say(self, command: str, **fields: Any) -> tuple[AnyEvent, ...]:
+        if command in ("pass", "set"):
+            command, fields = "hand.act", {"who": "box:1", "action": command}
+        return self.take({"type": command, "by": "M. Lasa", "role": "table_head", **fields})
+
+    def last(self, events: tuple[AnyEvent, ...]) -> list[int]:
+        """How many last rounds were said to be left."""
+        return [event.left for event in events if isinstance(event, LastRounds)]
+
+
+def house(game: str) -> Table:
+    table = Table(game, "EUS96")
+    table.say("session.open", minimum=500, currency="EUR")
+    if game in ("texas-house", "pai-gow", "trijoker"):
+        table.say("boxes.set", boxes=[1])
+    return table
+
+
+@pytest.mark.rule("EUS96-182", "EUS96-183")
+@pytest.mark.parametrize("game", NOBODY_GOES)
+def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begins(game: str) -> None:
+    table = house(game)
+    [announced] = table.say("last_rounds.announce")
+    assert isinstance(announced, LastRounds)
+    assert (announced.left, announced.announcement) == (3, {"eu": "azken hiru jokaldiak"} if game == "trijoker" else THREE)
+    left = []
+    for _ in range(3):
+        table.say("bets.open")
+        for command, fields in NOBODY_GOES[game]:
+            left += table.last(table.say(command, **fields))
+    assert left == [2, 1, 0]
+    with pytest.raises(Rejected, match=r"the last rounds that were announced have been played: the table closes"):
+        table.say("bets.open")
+    table.say("session.close")
+    table.say("session.open", minimum=500, currency="EUR")
+    if game in ("texas-house", "pai-gow", "trijoker"):
+        table.say("boxes.set", boxes=[1])
+    assert any(isinstance(event, RoundOpened) for event in table.say("bets.open")), "another session has none yet"
+
+
+def test_a_null_round_is_none_of_the_last() -> None:
+    table = house("poker-no-draw")
+    table.say("last_rounds.announce")
+    for _ in range(4):
+        table.say("bets.open")
+        table.say("round.void", reason="inspector")
+    assert table.state.last == 3
+
+
+@pytest.mark.rule("EUS96-030")
+def test_no_ball_is_announced_after_the_last() -> None:
+    table = Table("roulette-french", "EUS96", phases="person")
+    table.say("session.open", minimum=500, currency="EUR")
+    table.say("last_rounds.announce")
+    for _ in range(3):
+        table.say("bets.open")
+        table.say("bets.close")
+        table.take({"type": "wheel.number", "device": "wheel", "number": 7})
+    assert table.state.left("close") == 0
+    with pytest.raises(Rejected, match="the last rounds that were announced have been played"):
+        table.say("bets.open")
