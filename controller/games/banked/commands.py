@@ -26,7 +26,7 @@ from controller.games.game import Rejected
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
-from controller.games.session import session
+from controller.games.session import another_round, session
 
 GOES_ON = ("card_exposed", "deal_error", "packet_wrong", "shuffler_unready", "dealer_early", "deck_wrong", "leftover_wrong")
 """Doubts that a person may set aside: the round goes on as it lies."""
@@ -69,7 +69,7 @@ def set_boxes(turn: Turn, given: BoxesSet) -> None:
 
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
-    session(turn)
+    another_round(turn, turn.state.last)
     state = turn.state
     if state.deal is not None:
         raise Rejected(f"round {state.deal.round} is in hand; it has no result yet")

@@ -24,7 +24,7 @@ from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
-from controller.games.session import session, undecided
+from controller.games.session import another_round, session, undecided
 
 # Sessions
 
@@ -128,7 +128,7 @@ def check_deck(turn: Turn, given: DeckCheck) -> None:
 
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """A round begins: the hand goes on to the next player, the antes are asked for."""
-    session(turn)
+    another_round(turn, turn.state.last)
     _no_round(turn)
     state, book = turn.state, turn.book
     playing = tuple(number for number in state.seated if str(number) not in state.resting)

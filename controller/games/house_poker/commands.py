@@ -36,7 +36,7 @@ from controller.games.house_poker.turn import Turn
 from controller.games.poker.cards import drop
 from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
 from controller.games.poker.state import Entry
-from controller.games.session import session, undecided
+from controller.games.session import another_round, session, undecided
 
 ERRORS: Mapping[str, VoidReason] = {
     "too_many": "wrong_count",
@@ -93,7 +93,7 @@ def check_cards(turn: Turn, given: DeckCheck) -> None:
 
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
-    session(turn)
+    another_round(turn, turn.state.last)
     if turn.state.hand is not None:
         raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
     turn.open_bets(given.by)
