@@ -16,9 +16,14 @@ def act(turn: Turn, given: HandAct) -> None:
     does = ACTS.get(given.action)
     if does is None:
         raise Rejected(f"this game knows no {given.action}; it knows {', '.join(ACTS)}")
+    allow_no_return(given)
+    does(turn, given)
+
+
+def allow_no_return(given: HandAct) -> None:
+    """Reject a word that is taken back: what was said wrongly is said anew."""
     if not given.stands:
         raise Rejected("in a circle a word is not taken back; a hand that was told as given up is put back by hand.act in")
-    does(turn, given)
 
 
 def close(turn: Turn, given: BettingClose) -> None:

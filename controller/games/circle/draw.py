@@ -28,6 +28,7 @@ from controller.rulebooks.circle import Draw
 
 def act(turn: DrawTurn, given: HandAct) -> None:
     """``open`` and ``discard``; else as always, but nobody bets in a pot that is not open."""
+    acts.allow_no_return(given)
     if given.action == "open":
         _opens(turn, given)
     elif given.action == "discard":

@@ -138,6 +138,7 @@ def act(turn: StudTurn, given: HandAct) -> None:
     if given.action not in ("go", "pass"):
         acts.act(turn, given)
         return
+    acts.allow_no_return(given)
     trouble = next((each for each in turn.state.troubles if (each.what, each.who) == ("deal_last_card", given.who)), None)
     if trouble is None:
         raise Rejected(f"{given.who} is not asked whether he goes on")

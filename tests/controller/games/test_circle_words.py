@@ -1,0 +1,35 @@
+"""Words of players that the croupier told wrongly: in a circle none is taken back, what is right is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.games.game import Rejected
+from tests.controller.games.circle_play import Play, table
+
+
+def dealt(game: str) -> Play:
+    play = table("BAL09", game)
+    play.say("bets.open")
+    play.say("bets.close")
+    play.say("cards.deal", count=len(play.hand.due))
+    return play
+
+
+@pytest.mark.parametrize(
+    ("game", "word"),
+    [
+        ("texas-holdem", {"action": "bet"}),
+        ("circle-draw", {"action": "open"}),
+        ("circle-draw", {"action": "discard", "count": 1}),
+        ("circle-draw", {"action": "check"}),
+        ("seven-card-stud", {"action": "go"}),
+        ("seven-card-stud", {"action": "pass"}),
+    ],
+)
+def test_a_word_that_is_taken_back_is_not_taken_for_that_word(game: str, word: dict[str, object]) -> None:
+    play = dealt(game)
+    before = play.state
+    with pytest.raises(Rejected, match="in a circle a word is not taken back"):
+        play.say("hand.act", who="seat:4", stands=False, **word)
+    assert play.state == before
