@@ -93,7 +93,7 @@ def take_fault(turn: WheelTurn, given: WheelFault) -> None:
     if given.fault == "number_changed" and turn.state.open:
         asks = ("result.correct",)
         turn.irregular("number_changed", given=given, asks=asks, detail=given.detail)
-    if given.fault == "number_unknown" and hand:
+    if given.fault == "number_unknown" and hand and (hand.begun or turn.state.gap or turn.settings.phases == "person"):
         turn.irregular("number_invalid", given=given, asks=DECISIONS, detail=given.detail)
         turn.unresolved(replace(hand, frames=hand.frames + frames_of(given)), "number_unknown")
 

@@ -149,6 +149,22 @@ def test_a_wheel_that_cannot_read_its_pocket_leaves_the_round_unresolved(play: P
     assert only(play.fault("number_unknown", active=False), AlertCleared).alert == "number_unknown"
 
 
+def test_a_pocket_that_cannot_be_read_before_the_launch_is_not_of_the_round_whose_bets_are_open(play: Play) -> None:
+    play.spin(8, 1)
+    play.phase("bets_open", 2)
+    assert whats(play.fault("number_unknown")) == ["number_unknown"]
+    for phase in ("ball_in_rim", "no_more_bets", "settled"):
+        play.phase(phase, 2)
+    assert only(play.number(9, 2), RoundResult).number == 9
+
+
+def test_after_a_silence_it_may_be(play: Play) -> None:
+    play.spin(8, 1)
+    play.phase("bets_open", 2)
+    play.gap()
+    assert whats(play.fault("number_unknown"))[-1] == "round.unresolved"
+
+
 def test_two_witnesses_that_disagree_leave_the_round_unresolved(play: Play) -> None:
     play.until_closed(1)
     events = play.number(8, 1, conflict=9)
