@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from controller.games.game import Rejected
@@ -27,7 +29,7 @@ def dealt(game: str) -> Play:
         ("seven-card-stud", {"action": "pass"}),
     ],
 )
-def test_a_word_that_is_taken_back_is_not_taken_for_that_word(game: str, word: dict[str, object]) -> None:
+def test_a_word_that_is_taken_back_is_not_taken_for_that_word(game: str, word: dict[str, Any]) -> None:
     play = dealt(game)
     before = play.state
     with pytest.raises(Rejected, match="in a circle a word is not taken back"):
