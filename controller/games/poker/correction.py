@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from controller.commands import ResultCorrect
 from controller.events import AnyEvent, AwardQualified, Hand, ResultCorrected
 from controller.games.game import Rejected
-from controller.games.poker.state import Entry, PokerState
+from controller.games.poker.state import REMEMBERED, SHOWN, Entry, PokerState
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +42,8 @@ def published(state: PokerState, number: int) -> Entry:
     """The result that is to be corrected. Raises ``Rejected``."""
     entry = state.entry(number)
     if entry is None:
-        raise Rejected(f"round {number} is not among the rounds remembered of this session")
+        ago = f": the latest {REMEMBERED} are, and {state.round} was the last" if 0 < number <= state.round else ""
+        raise Rejected(f"round {number} is not among the rounds remembered of this session{ago}")
     if entry.kind != "result":
         raise Rejected(f"round {number} is {'null' if entry.kind == 'void' else 'unresolved'}: it has no result to correct")
     return entry
@@ -61,7 +62,7 @@ def right_cards(
         raise Rejected("say the hands that were told wrongly, each with its right cards")
     told = {hand.who: hand.cards for hand in entry.hands if hand.cards}
     if not told:
-        raise Rejected(f"no hand of round {entry.round} lay open, or none is remembered any more")
+        raise Rejected(f"no hand of round {entry.round} lay open, or none is remembered any more: the latest {SHOWN} rounds are")
     for who, cards in given.hands.items():
         if who not in told:
             raise Rejected(f"{who} did not lie open in round {entry.round}; there were: {', '.join(told)}")

@@ -11,7 +11,7 @@ import pytest
 from controller.events import AwardQualified, ResultCorrected, RoundResult
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from controller.games.poker.state import SHOWN
+from controller.games.poker.state import REMEMBERED, SHOWN
 from controller.table import Table
 from tests.controller.games.play import of_kind, said
 from tests.controller.games.poker_play import Play, dealt, go, result, table
@@ -152,6 +152,21 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
     assert play.state.played == ()
     with pytest.raises(Rejected, match="not among the rounds remembered"):
         correct(play, round=2, box1=TOLD)
+
+
+def test_how_far_a_correction_reaches_is_said() -> None:
+    play = table()
+    for _ in range(REMEMBERED + 1):
+        go(play, TOLD, BANK)
+    with pytest.raises(
+        Rejected, match=r"round 1 is not among the rounds remembered of this session: the latest 60 are, and 61 was"
+    ):
+        correct(play, box1="9s 8s 7s 6s 5c")
+    with pytest.raises(Rejected, match=r"no hand of round 41 lay open, or none is remembered any more: the latest 20 rounds are$"):
+        correct(play, round=41, box1="9s 8s 7s 6s 5c")
+    assert corrected(correct(play, round=42, box1="9s 8s 7s 6s 5c"))
+    with pytest.raises(Rejected, match=r"round 62 is not among the rounds remembered of this session$"):
+        correct(play, round=62, box1="9s 8s 7s 6s 5c")
 
 
 def test_a_correction_tells_the_cards_or_is_for_surveillance_alone() -> None:
