@@ -32,9 +32,9 @@ def read_input(line: bytes | str) -> Input:
         given = msgspec.json.decode(line)
         name = str(given.get("type")) if isinstance(given, dict) else ""
         if name in KINDS:
-            raise ValueError(worded(error, KINDS[name])) from None
+            raise msgspec.ValidationError(worded(error, KINDS[name])) from None
         near = difflib.get_close_matches(name, KINDS, n=1)
-        raise ValueError(f"{error}{f'; is {near[0]} meant?' if near else ''}") from None
+        raise msgspec.ValidationError(f"{error}{f'; is {near[0]} meant?' if near else ''}") from None
 
 
 def read_event(line: bytes | str) -> AnyEvent:
