@@ -59,6 +59,17 @@ def test_the_sample_is_sound() -> None:
     assert len(load(DOCS / "novamas.toml").table) == 2
 
 
+def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```toml\n(.*?)```", (DOCS / "board.md").read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "novamas.toml").write_text(text, encoding="utf-8")
+    tables = load(tmp_path / "novamas.toml").table
+    assert [(table.game, table.device[0].driver) for table in tables] == [
+        ("boule", "boule-board"),
+        ("fortune-wheel", "fortune-board"),
+        ("craps", "dice-board"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
