@@ -144,7 +144,12 @@ def test_come_lies_on_the_number_that_was_thrown(decree: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "decree", [pytest.param("BAL05", marks=rule("BAL05-064")), "EUS96", pytest.param("GAL07", marks=rule("GAL07-144"))]
+    "decree",
+    [
+        pytest.param("BAL05", marks=rule("BAL05-064")),
+        pytest.param("EUS96", marks=rule("EUS96-114")),
+        pytest.param("GAL07", marks=rule("GAL07-140", "GAL07-144")),
+    ],
 )
 def test_field(decree: str) -> None:
     bets = bets_of(decree)
@@ -243,7 +248,7 @@ PAYS = {
 @pytest.mark.parametrize(
     "decree",
     [
-        pytest.param("BAL05", marks=rule("BAL05-066")),
+        pytest.param("BAL05", marks=rule("BAL05-064", "BAL05-066")),
         "ARA02",
         pytest.param("EUS96", marks=rule("EUS96-114")),
         pytest.param("GAL07", marks=rule("GAL07-140")),
