@@ -185,7 +185,13 @@ def test_hard_ways(decree: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "decree", [pytest.param("BAL05", marks=rule("BAL05-064")), "ARA02", pytest.param("EUS96", marks=rule("EUS96-114")), "GAL07"]
+    "decree",
+    [
+        pytest.param("BAL05", marks=rule("BAL05-064")),
+        "ARA02",
+        pytest.param("EUS96", marks=rule("EUS96-114")),
+        pytest.param("GAL07", marks=rule("GAL07-140")),
+    ],
 )
 def test_bets_of_one_throw(decree: str) -> None:
     bets = bets_of(decree)
