@@ -28,13 +28,14 @@ Flaws = Iterator[tuple[Path, str]]
 RESERVED = ("node",)
 """Names below ``novamas/v1/<site>/`` that no table may have."""
 
+CARDS = ("shoe", "shuffler", "slot")
+
 SERVE: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("roulette-french", "roulette-american", "boule", "fortune-wheel"), ("wheel",)),
     "craps": ("dice",),
+    "pai-gow": ("dice", *CARDS),
 }
 """The kinds of devices that a game listens to; those that are not here, to ``CARDS``."""
-
-CARDS = ("shoe", "shuffler", "slot")
 
 CREDENTIALS = "/run/credentials/"
 """Files below are shown by systemd to the running service only."""
