@@ -16,8 +16,8 @@ from simulators.device import Timed
 
 Scene = Generator[float, None, None]
 
-BOOT = 0.2
-"""Seconds from the power to the first report."""
+BOOT, FIRST = 0.2, 10.0
+"""Seconds from the power to the first report, and to the first round: a host has to know how prompt the reports are."""
 
 
 class Board(ABC):
@@ -37,7 +37,7 @@ class Board(ABC):
         self._armed: defaultdict[str, deque[float]] = defaultdict(deque)
         self._said: list[Timed] = []
         self._scene = self._rounds()
-        self._wake = BOOT + 2.0
+        self._wake = BOOT + FIRST
         self._start(BOOT)
 
     @abstractmethod

@@ -57,7 +57,7 @@ class Written:
         tty.setraw(slave)
         link.symlink_to(os.ttyname(slave))
         os.close(slave)
-        self._kind = kind
+        self._link, self._kind = link, kind
         self._number, self._ms = 0, 0
 
     def say(self, word: str, *fields: object) -> None:
@@ -76,6 +76,7 @@ class Written:
         return found[0]
 
     def close(self) -> None:
+        self._link.unlink()  # first: the next terminal that anybody makes may have the same number
         os.close(self._master)
 
 
@@ -163,7 +164,7 @@ def test_a_ball_between_two_holes_waits_for_a_person(play: Play) -> None:
     (asked,) = until_said(floor.heard, "irregularity", 1)
     assert (asked["what"], asked["round"]) == ("between", 1)
     assert "round.void" in asked["asks"]
-    assert [result["round"] for result in floor.heard.events("round.result")] in ([], [2])
+    assert 1 not in [result["round"] for result in floor.heard.events("round.result")]
 
 
 def test_fortune_wheel(play: Play) -> None:
@@ -195,7 +196,7 @@ def test_dice_that_were_not_thrown_wait_for_a_person(play: Play) -> None:
 
 def test_coins_and_packets(play: Play) -> None:
     """The slots play by themselves; the shuffler deals when the table is ready, so a hand writes what it says."""
-    slots = "slot", "slot-board", "--boxes", "3", "--coin", "250", "--fault", "4:blocked=100000"
+    slots = "slot", "slot-board", "--boxes", "3", "--coin", "250", "--fault", "12:blocked=100000"
     floor = play("poker-no-draw", "EUS96", '{ dealt = "packets" }', slots, ("shuffler", "shuffler-board"))
     shuffler, heard = floor.written["shuffler-board"], floor.heard
     shuffler.say("boot", 1, "by hand")
@@ -208,7 +209,7 @@ def test_coins_and_packets(play: Play) -> None:
     floor.say("boxes.set", boxes=[1, 2, 3])
     floor.start("slot-board")
     until_said(heard, "bet.placed", 1)
-    until("the slots are heard", lambda: any(event["device"] == "slot" for event in heard.events("device.state")))
+    assert ("slot", "up") in [(event["device"], event["state"]) for event in heard.events("device.state")]
     shuffler.say("verdict", 1, 52, 1, 1, "-", "-")
     until_said(heard, "deck.checked", 1)
     floor.say("bets.close")
