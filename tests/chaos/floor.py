@@ -72,12 +72,12 @@ class Wheel:
             self.states.append(state)
 
     def close(self) -> None:
+        self.link.unlink(missing_ok=True)  # first: the next terminal that anybody makes may have the same number
         self.process.kill()
         self.process.wait()
         self._listening.join()
         if self.process.stdin is not None:
             self.process.stdin.close()
-        self.link.unlink(missing_ok=True)
 
 
 class Floor:
@@ -94,9 +94,11 @@ class Floor:
         stale_after: float = 60.0,
         state: Path | None = None,
         broker: Mosquitto | None = None,
+        read_back_every: float = 21_600.0,
     ) -> None:
         self.folder, self.site, self.speed, self.seed = folder, site, speed, seed
         self.stale_after = stale_after
+        self.read_back_every = read_back_every
         self.root = f"novamas-sim/v1/{site}"
         folder.mkdir(parents=True, exist_ok=True)
         self.journal = (state or folder) / "journal.sqlite3"
@@ -116,6 +118,7 @@ node = "pit-1"
 
 [journal]
 path = "{self.journal}"
+read_back_every = {self.read_back_every}
 
 [recordings]
 path = "{self.folder / "recordings"}"

@@ -25,6 +25,7 @@ class Pty:
         self._master, slave = os.openpty()
         tty.setraw(slave)
         os.set_blocking(self._master, False)
+        self._link = link
         link.symlink_to(os.ttyname(slave))
         os.close(slave)
         self.said = 0
@@ -41,6 +42,7 @@ class Pty:
                 self.said += os.write(self._master, whole[at : at + piece])
 
     def close(self) -> None:
+        self._link.unlink()  # first: the next terminal that anybody makes may have the same number
         self._end.set()
         self._thread.join()
         with suppress(OSError):

@@ -35,6 +35,7 @@ class Shoe:
         tty.setraw(slave)
         link.symlink_to(os.ttyname(slave))
         os.close(slave)
+        self._link = link
         self.url = f"serial://{link}?baud=4800"
         self._seq = 0
 
@@ -52,6 +53,7 @@ class Shoe:
         return self.send(self.frame(bytes((ord("D"), PLACES[to] | index, code))))
 
     def close(self) -> None:
+        self._link.unlink()  # first: the next terminal that anybody makes may have the same number
         os.close(self._master)
 
 

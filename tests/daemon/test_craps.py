@@ -90,7 +90,7 @@ def test_a_series_from_the_wire_to_a_subscriber(play: Play) -> None:
 
 
 def test_a_cocked_die_waits_for_the_croupier(play: Play) -> None:
-    heard, _ = play("--throws", "35", "--fault", "2:cocked")
+    heard, _ = play("--throws", "35", "--fault", "2:cocked", "--games-per-hour", "12")  # the next throw waits for the croupier
     (asked,) = until_said(heard, "irregularity", 1)
     assert (asked["what"], asked["asks"]) == ("die_cocked", ["dice.tell", "round.confirm", "round.void"])
     assert command(heard, "dice.tell", TABLE, values=[3, 5])["ok"]

@@ -55,6 +55,7 @@ class Rota:
             self.say(self.state)
 
     def close(self) -> None:
+        self.link.unlink()  # first: the next terminal that anybody makes may have the same number
         self._end.set()
         self._thread.join()
         os.close(self._master)

@@ -101,6 +101,7 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
         lambda: found if len(found := of_play(heard.events())) >= len(expected) else [],
         lambda: "\n".join(map(str, heard.events())),
     )
+    assert made.stop() == 0  # before the port is closed: the next terminal that anybody makes may have the same number
     os.close(line)
     os.close(port)
     assert [without_device(event) for event in heard_of_play] == [without_device(event) for event in expected]
