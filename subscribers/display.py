@@ -43,6 +43,7 @@ class Display:
         self._rounds = rounds
         self._linked = Linked(up=False)
         self._nodes: dict[str, bool] = {}
+        self._told = False
         self._node: str | None = None
         self.heard = time.monotonic()
 
@@ -69,8 +70,9 @@ class Display:
             _, node, leaf = message.what.split("/", 2)
             if leaf == "status":
                 self._nodes[node] = fields is not None and fields.get("status") == "online"
-            elif fields and self.view.table in (fields.get("tables") or {}):
-                self._node = node
+            elif fields:
+                self._told = True  # a daemon has told which tables it has
+                self._node = node if self.view.table in (fields.get("tables") or {}) else self._node
         else:
             self.view.retained(message.what, fields)
         return None
@@ -83,6 +85,8 @@ class Display:
             return Trouble("NO DAEMON AT THIS SITE YET")
         if not self._nodes.get(self._node or "", any(self._nodes.values())):
             return Trouble("THE DAEMON IS OFFLINE")
+        if self._told and self._node is None and not self.view.state:
+            return Trouble("NO SUCH TABLE AT THIS SITE")
         quiet = time.monotonic() - self.heard
         return Trouble(f"NOTHING HEARD FOR {quiet:.0f} S") if quiet > QUIET else Trouble()
 

@@ -23,6 +23,7 @@ NOTES = 12
 """Irregularities and void spins that are kept to be shown."""
 
 PHASES = {
+    "unknown": "nothing known yet",
     "closed": "table closed",
     "waiting": "waiting for the wheel",
     "bets_open": "place your bets",
@@ -72,7 +73,7 @@ class TableView:
         self.table = table
         self.info: Fields = {}
         self.state: Fields = {}
-        self.phase = "closed"
+        self.phase = "unknown"
         self.calls: tuple[str, ...] = ()
         self.session = 0
         self.round = 0

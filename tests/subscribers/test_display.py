@@ -118,3 +118,14 @@ def test_trouble_is_the_tables_own_daemon() -> None:
     assert display.trouble().what == "THE DAEMON IS OFFLINE"
     display.take(Said("node/a/status", b'{"status": "online"}'))
     assert not display.trouble().what
+
+
+def test_a_table_that_no_daemon_has_is_told() -> None:
+    display = Display("ruleta-9")
+    display.take(Linked(up=True))
+    display.take(Said("node/a/status", b'{"status": "online"}'))
+    assert not display.trouble().what
+    display.take(Said("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
+    assert display.trouble().what == "NO SUCH TABLE AT THIS SITE"
+    display.take(Said("state", b'{"status": "open"}', "ruleta-9"))
+    assert not display.trouble().what
