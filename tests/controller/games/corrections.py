@@ -6,22 +6,13 @@ import contextlib
 import random
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from controller.events import AnyEvent, AwardQualified, ResultCorrected, RoundResult
 from controller.games.game import Rejected
-
-
-class AtTheTable(Protocol):
-    """A table in play."""
-
-    state: Any
-
-    def say(self, command: str, **fields: Any) -> list[AnyEvent]:
-        """A person's word, by one who is in charge."""
-        ...
+from tests.controller.games.play import AnyPlay
 
 
 class Standing:
@@ -49,7 +40,7 @@ class Standing:
 
 
 def there_and_back(
-    play: AtTheTable, chance: random.Random, standing: Standing, number: int, pack: Sequence[str], *, lows: bool = False
+    play: AnyPlay[Any, Any], chance: random.Random, standing: Standing, number: int, pack: Sequence[str], *, lows: bool = False
 ) -> bool:
     """One card of the result was another, and then it was not: all is as it was before. Gives whether it could be corrected.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from functools import partial
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,13 +29,13 @@ from controller.events import (
 )
 from controller.games.blackjack.course import KEYS
 from controller.games.blackjack.hands import points
-from controller.games.blackjack.state import State
 from controller.games.cards import DECK, composition
 from controller.games.game import Rejected
-from controller.notation import Input, read_event, read_input, write
+from controller.notation import Input, read_input
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
 from tests.controller.anything import FOREIGN
 from tests.controller.games.blackjack_play import PAIRS, Play
+from tests.controller.games.holds import goes_on, holds, spoken, step, taken_up
 from tests.controller.games.play import of_kind
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
@@ -45,13 +45,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "EUS96": {"surrender": True, "pair_bets": True, "accumulated_bets": True},
     "GAL07": {"resplit_aces": "no", "blackjack_tie": "wins"},
 }
-
-
-def restored(play: Play) -> State:
-    """The state as it comes back from what was written down."""
-    again: State = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
-    assert again == play.state
-    return again
 
 
 # Whole shoes
@@ -73,7 +66,7 @@ class Croupier:
         play.say("session.open")
         play.say("shoe.start", shoe="7")
         while (shoe := play.state.shoe) is not None and not (shoe.over and play.state.deal is None):
-            play.state = restored(play)
+            play.state = taken_up(play).state
             self._step()
             assert not play.game.show(play.state)["asks"]
 
@@ -172,13 +165,9 @@ def fair(hand: Hand, dealer: Hand) -> None:
 
 
 PEOPLE = st.sampled_from(["table_head", "table_head", "table_head", "inspector", "croupier"])
+command = partial(spoken, people=PEOPLE)
 CARDS = st.sampled_from([*DECK, *("7h", "As", "8c", "Kd") * 10])
 WHO = st.sampled_from([None, None, "box:1", "box:2", "box:1.2", "dealer", "box:9"])
-
-
-def command(kind: str, **fields: Any) -> st.SearchStrategy[Input]:
-    said = st.fixed_dictionaries({"at": st.just(1.0), "type": st.just(kind), "by": st.just("x"), "role": PEOPLE, **fields})
-    return said.map(lambda fields: read_input(msgspec.json.encode(fields)))
 
 
 CARD = st.builds(
@@ -232,31 +221,15 @@ TABLE = st.builds(
 )
 
 
-def step(play: Play, given_: Input) -> list[AnyEvent]:
-    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
-    before = play.state
-    try:
-        return play.take(given_)
-    except Rejected:
-        if isinstance(given_, Reading) or play.state != before:
-            raise
-        return []
-
-
 @settings(max_examples=400, deadline=None)
 @given(TABLE, SCRIPT)
 def test_whatever_happens(play: Play, script: list[Input]) -> None:
     for each in script:
         asked = bool(play.state.doubt)
-        events = step(play, each)
-        for event in events:
-            assert read_event(write(event)) == event
-            assert event.session == play.state.session
+        events = holds(play, each)
         if asked and isinstance(each, Reading):
             assert not of_kind(events, RoundResult)
             assert not of_kind(events, CardDealt)
-        restored(play)
-        msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
         if (expected := of_kind(events, CardExpected)) and not play.state.held:
             assert expected[-1].to == play.state.expected
         for decided in of_kind(events, HandDecided):
@@ -278,16 +251,7 @@ def accounted(play: Play) -> bool:
 @settings(max_examples=100, deadline=None)
 @given(TABLE, SCRIPT, st.data())
 def test_a_table_goes_on_from_what_was_written_down(play: Play, script: list[Input], data: st.DataObject) -> None:
-    other = Play()
-    other.game = play.game
-    at = data.draw(st.integers(0, len(script)))
-    for number, each in enumerate(script):
-        if number == at:
-            other.state = restored(play)
-        events = step(play, each)
-        if number >= at:
-            assert step(other, each) == events
-            assert other.state == play.state
+    goes_on(play, script, data.draw(st.integers(0, len(script))))
 
 
 @settings(max_examples=100, deadline=None)

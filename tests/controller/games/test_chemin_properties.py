@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from functools import partial
 
 import msgspec
 from hypothesis import given, settings
@@ -13,27 +13,19 @@ from controller.commands import CardDecide, CardsTurn
 from controller.events import AnyEvent, CardDealt, RoundResult
 from controller.games.cards import DECK
 from controller.games.chemin.hands import cards_of
-from controller.games.chemin.state import State
-from controller.games.game import Rejected
-from controller.notation import Input, read_event, read_input, write
-from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, Reading, ShoeFault, ShoeReset
+from controller.notation import Input, write
+from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.anything import FOREIGN
 from tests.controller.games.chemin_play import PAIRS, Play
+from tests.controller.games.holds import holds, spoken, step
 from tests.controller.games.play import of_kind
 
 CARD = re.compile(r"(?:\"|: )([A2-9TJQK][cdhs])\b")
-PEOPLE: dict[str, Any] = {
-    "by": st.just("M. Lasa"),
-    "role": st.sampled_from(["inspector", "inspector", "inspector", "table_head", "croupier"]),
-}
+PEOPLE = st.sampled_from(["inspector", "inspector", "inspector", "table_head", "croupier"])
+command = partial(spoken, people=PEOPLE)
 HANDS = ["player", "banker", "cloth:1", "cloth:2", "bank", None, None]
 WHO = st.sampled_from(HANDS)
 INDEX = st.sampled_from([None, 1, 2, 3])
-
-
-def command(kind: str, **fields: Any) -> st.SearchStrategy[Input]:
-    said = st.fixed_dictionaries({"at": st.just(1.0), "type": st.just(kind), **PEOPLE, **fields})
-    return said.map(lambda fields: read_input(msgspec.json.encode(fields)))
 
 
 COMMAND = {
@@ -107,17 +99,6 @@ def evening(draw: st.DrawFn) -> tuple[Play, list[Input]]:
     return play, script
 
 
-def step(play: Play, given_: Input) -> list[AnyEvent]:
-    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
-    before = play.state
-    try:
-        return play.take(given_)
-    except Rejected:
-        if isinstance(given_, Reading) or play.state != before:
-            raise
-        return []
-
-
 def public(play: Play, said: list[AnyEvent]) -> set[str]:
     """Every card that is told anywhere: in an event, its frames, or a retained topic."""
     shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
@@ -129,10 +110,7 @@ def public(play: Play, said: list[AnyEvent]) -> set[str]:
 def test_nothing_breaks_and_the_state_can_be_written_down_at_any_moment(table: tuple[Play, list[Input]]) -> None:
     play, script = table
     for each in script:
-        written = msgspec.json.encode(play.state)
-        assert msgspec.json.decode(written, type=State) == play.state
-        for event in step(play, each):
-            assert read_event(write(event)) == event
+        holds(play, each)
 
 
 @settings(max_examples=200, deadline=None)

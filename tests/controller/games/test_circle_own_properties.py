@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import Irregularity, RoundOpened, RoundResult, RoundVoid
+from controller.events import Irregularity
 from controller.games.circle.opening import FIRST, PILE
 from controller.games.circle.streets import pack
+from tests.controller.games.circle_evening import Evening, check_rounds, check_words, thousand_rounds
 from tests.controller.games.play import of_kind
-from tests.controller.games.test_circle_properties import Evening, check_rounds, check_words
 
-ROUNDS = 1000
 PAIRS = tuple((decree, game) for decree in ("BAL09", "EUS96") for game in ("five-card-stud", "seven-card-stud", "circle-draw"))
 ERRORS = ("exposed", "skipped", "premature", "deck_removed", "false_opening", "too_many", "too_few", "touched", "order")
 
@@ -76,16 +75,7 @@ class Long(Evening):
 @pytest.mark.parametrize(("decree", "game"), PAIRS, ids=lambda name: name)
 def test_whatever_happens_a_round_has_its_outcome(decree: str, game: str) -> None:
     evening = Long(decree, game, 1)
-    for number in range(ROUNDS):
-        evening.round()
-        if number % 5 == 0:
-            evening.correct()
-        if number % 50 == 0:
-            evening.play.again()
-            check_words(evening.play)
-    check_rounds(evening.play)
-    assert {RoundResult, RoundVoid} <= {type(event) for event in evening.play.events}
-    assert len(of_kind(evening.play.events, RoundOpened)) == ROUNDS
+    thousand_rounds(evening)
     said = {event.what for event in of_kind(evening.play.events, Irregularity)}
     assert OWN[decree, game] <= said
 

@@ -22,49 +22,24 @@ from controller.events import (
 )
 from controller.events import RoundVoid as Null
 from controller.games.craps.bets import next_point, settle_all
-from controller.games.craps.state import State
-from controller.games.game import Rejected
-from controller.notation import Input, read_event, read_input, write
-from devices.readings import DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUp, Reading
+from controller.notation import Input
+from devices.readings import DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, table
+from tests.controller.games.holds import goes_on, has_one_end, holds, sessions_of, step
+from tests.controller.games.play import said
 
 POINTS = (4, 5, 6, 8, 9, 10)
 VOIDS = ("die_off_table", "dice_slid", "bad_throw", "inspector")
 BETS = ("win", "dont_win", "come", "dont_come", "field", "win_odds", "right:8", "hard_6")
 
 
-def step(play: Play, each: Input) -> list[AnyEvent]:
-    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
-    before = play.state
-    try:
-        return play.take(each)
-    except Rejected:
-        if isinstance(each, Reading) or play.state != before:
-            raise
-        return []
-
-
-def command(kind: str, **fields: Any) -> Input:
-    return read_input(msgspec.json.encode({"at": 1.0, "type": kind, "by": "M. Lasa", "role": "table_head", **fields}))
-
-
 def check(events: list[AnyEvent]) -> None:
     """Rounds are counted without a hole, each has one outcome at most, and the point is what the results make it."""
-    sessions: dict[int, dict[int, list[AnyEvent]]] = {}
-    for event in events:
-        if isinstance(event, RoundOpened | BetsClosed | RoundResult | Null | RoundUnresolved | ResultCorrected):
-            sessions.setdefault(event.session, {}).setdefault(event.round, []).append(event)
-    for rounds in sessions.values():
-        assert sorted(rounds) == list(range(1, len(rounds) + 1))
+    for rounds in sessions_of(events, RoundOpened, BetsClosed, RoundResult, Null, RoundUnresolved, ResultCorrected):
         dice: dict[int, tuple[tuple[int, ...], int | None, Any]] = {}
-        for number, said in rounds.items():
-            final = [event for event in said if isinstance(event, RoundResult | Null)]
-            assert len(final) <= 1
-            for kind in (RoundOpened, BetsClosed):
-                assert len([event for event in said if isinstance(event, kind)]) <= 1
-            if final:
-                assert all(isinstance(event, ResultCorrected) for event in said[said.index(final[0]) + 1 :])
-            for event in said:
+        for number, of_round in rounds.items():
+            has_one_end(of_round)
+            for event in of_round:
                 if isinstance(event, RoundResult | ResultCorrected):
                     assert isinstance(event.dice, tuple)
                     assert not isinstance(event.point, msgspec.UnsetType)
@@ -89,7 +64,7 @@ class Croupier:
         self.sets = 0
 
     def say(self, kind: str, **fields: Any) -> None:
-        step(self.play, command(kind, **fields))
+        step(self.play, said(kind, **fields))
 
     def dice(self) -> tuple[int, int]:
         return self.chance.randint(1, 6), self.chance.randint(1, 6)
@@ -225,7 +200,7 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 
 
 def commands(kind: str) -> st.SearchStrategy[Input]:
-    return st.fixed_dictionaries({**PEOPLE, **FIELDS[kind]}).map(lambda fields: command(kind, **fields))
+    return st.fixed_dictionaries({**PEOPLE, **FIELDS[kind]}).map(lambda fields: said(kind, **fields))
 
 
 COMMANDS = st.one_of(*map(commands, FIELDS))
@@ -248,17 +223,8 @@ TABLES = st.builds(
 @given(TABLES, st.lists(st.one_of(READINGS, READINGS, COMMANDS), min_size=5, max_size=40))
 def test_whatever_happens(play: Play, script: list[Input]) -> None:
     for each in script:
-        asked = play.state.hand.asks if play.state.hand else ()
-        held = play.state.hand.round if play.state.hand else 0
-        events = step(play, each)
-        for event in events:
-            assert read_event(write(event)) == event
-            assert event.session == play.state.session
-        if asked and isinstance(each, Reading):
-            assert not [event for event in events if isinstance(event, RoundResult) and event.round == held]
-        again = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
-        assert again == play.state
-        msgspec.json.encode([play.game.show(again), play.game.history(again)])
+        hand = play.state.hand
+        holds(play, each, waits=hand.round if hand and hand.asks else None)
         dice = play.shown["dice"]
         assert len(dice["playing"]) <= 2
         if play.state.set:
@@ -269,13 +235,4 @@ def test_whatever_happens(play: Play, script: list[Input]) -> None:
 @settings(max_examples=60, deadline=None)
 @given(TABLES, st.lists(st.one_of(READINGS, COMMANDS), min_size=5, max_size=30), st.data())
 def test_a_table_goes_on_from_what_was_written_down(play: Play, script: list[Input], data: st.DataObject) -> None:
-    other = Play()
-    other.game = play.game
-    at = data.draw(st.integers(0, len(script)))
-    for number, each in enumerate(script):
-        if number == at:
-            other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
-        events = step(play, each)
-        if number >= at:
-            assert step(other, each) == events
-            assert other.state == play.state
+    goes_on(play, script, data.draw(st.integers(0, len(script))))

@@ -11,10 +11,9 @@ import pytest
 from controller.commands import CardsShow
 from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned, Irregularity, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.cards import DECK
-from controller.games.game import Rejected
 from controller.notation import Input, read_event, write
-from devices.readings import Reading
 from tests.controller.games.corrections import Standing, there_and_back
+from tests.controller.games.holds import step
 from tests.controller.games.poker_play import PAIRS, Croupier, Play
 
 ROUNDS = 1000
@@ -55,17 +54,6 @@ class Watch:
         assert set(self.outcomes.values()) <= {1}
         for number in range(1, last[1] + 1):
             assert (last[0], number) in self.outcomes or (last[0], number) in unresolved
-
-
-def step(play: Play, given: Input) -> list[AnyEvent]:
-    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
-    before = play.state
-    try:
-        return play.take(given)
-    except Rejected:
-        if isinstance(given, Reading) or play.state is not before:
-            raise
-        return []
 
 
 def corrects(play: Play, chance: random.Random, events: list[AnyEvent]) -> bool:

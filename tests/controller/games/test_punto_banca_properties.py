@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,9 +11,8 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.commands import COMMANDS, CardDecide, CardsTurn
+from controller.commands import CardDecide, CardsTurn
 from controller.events import (
-    AnyEvent,
     BetsClosed,
     CardDealt,
     CardRemoved,
@@ -25,9 +25,8 @@ from controller.events import (
 )
 from controller.games.baccarat import next_card, points
 from controller.games.cards import DECK
-from controller.games.game import Rejected
 from controller.games.punto_banca.state import State
-from controller.notation import Input, read_event, read_input, write
+from controller.notation import Input, write
 from devices.readings import (
     CardCut,
     CardDrawn,
@@ -35,33 +34,24 @@ from devices.readings import (
     LinkLate,
     LinkLost,
     LinkUp,
-    Reading,
     ShoeFault,
     ShoeReset,
     ShoeResult,
 )
 from tests.controller.anything import FOREIGN
+from tests.controller.games.holds import goes_on, holds, sessions_of, spoken
+from tests.controller.games.own_cards import CARD, named, with_cards
+from tests.controller.games.play import of_kind, said
 from tests.controller.games.punto_banca_play import DECREES, Play
 
-TAGS = {command.__struct_config__.tag for command in COMMANDS}
-PEOPLE: dict[str, Any] = {
-    "by": st.just("M. Lasa"),
-    "role": st.sampled_from(["table_head", "table_head", "table_head", "croupier"]),
-}
-
-
-def command(kind: str, **fields: Any) -> st.SearchStrategy[Input]:
-    assert kind in TAGS
-    said = st.fixed_dictionaries({"at": st.just(1.0), "type": st.just(kind), **PEOPLE, **fields})
-    return said.map(lambda fields: read_input(msgspec.json.encode(fields)))
+PEOPLE = st.sampled_from(["table_head", "table_head", "table_head", "croupier"])
+command = partial(spoken, people=PEOPLE)
 
 
 def told(kind: Any, **fields: Any) -> st.SearchStrategy[Input]:
     return st.builds(kind, at=st.just(1.0), device=st.just("shoe"), **fields)
 
 
-CARD = "card"
-"""In the place of the next card of the shoe, each of which is there once, so that it can be found again in what is said."""
 USUAL = st.sampled_from([CARD] * 9 + [None])
 DRAWN = told(
     CardDrawn,
@@ -106,20 +96,16 @@ SAID: st.SearchStrategy[Input] = st.one_of(
 )
 
 
-def fixed(kind: str, **fields: Any) -> Input:
-    return read_input(msgspec.json.encode({"at": 1.0, "type": kind, "by": "M. Lasa", "role": "table_head", **fields}))
-
-
-BETS = [fixed("bets.open"), fixed("bets.close")]
+BETS = [said("bets.open"), said("bets.close")]
 COUP: list[Input] = [
     *BETS,
     *[CardDrawn(at=1.0, device="shoe", card=CARD)] * 4,
-    fixed("cards.turn"),
-    *[CardDrawn(at=1.0, device="shoe", card=CARD), fixed("cards.turn")] * 2,
-    fixed("card.decide", action="remove"),
+    said("cards.turn"),
+    *[CardDrawn(at=1.0, device="shoe", card=CARD), said("cards.turn")] * 2,
+    said("card.decide", action="remove"),
 ]
 """A coup, with more cards than some need: those are taken away."""
-START: list[Input] = [fixed("session.open"), fixed("shoe.start", shoe="S1")]
+START: list[Input] = [said("session.open"), said("shoe.start", shoe="S1")]
 
 
 @st.composite
@@ -147,45 +133,18 @@ TABLE = st.fixed_dictionaries(
 )
 
 
-def with_cards(script: list[Input], seed: int) -> list[Input]:
-    """The script with a card of its own wherever one is drawn or read; at first a burn of one card."""
+def dealt(script: list[Input], seed: int) -> list[Input]:
+    """The script with cards of its own; at first a burn of one card."""
     cards = [card for card in DECK if card[0] != "A"]
     random.Random(seed).shuffle(cards)
-    cards = ["Ac", *cards, "Ad", "Ah", "As"]
-    drawn = iter(cards)
-    found: list[Input] = []
     burn: list[Input] = [CardDrawn(at=1.0, device="shoe", card=CARD)] * 2
-    for each in [*START, *burn, *script]:
-        if getattr(each, "card", None) == CARD:
-            card = next(drawn, None)
-            if card is None:
-                break
-            frame = {"frame": f"<{card}>"} if isinstance(each, CardDrawn) else {}
-            each = msgspec.structs.replace(each, card=card, **frame)
-        found.append(each)
-    return found
-
-
-def step(play: Play, given_: Input) -> list[AnyEvent]:
-    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
-    before = play.state
-    try:
-        return play.take(given_)
-    except Rejected:
-        if isinstance(given_, Reading) or play.state != before:
-            raise
-        return []
+    return with_cards([*START, *burn, *script], ["Ac", *cards, "Ad", "Ah", "As"])
 
 
 def up(state: State) -> set[str]:
     """The cards that lie face up in the round in hand."""
     hand = state.hand
     return {card.card for card in (*hand.player, *hand.banker) if card.up and card.card} if hand else set()
-
-
-def named(text: bytes) -> set[str]:
-    """The cards that stand in a text, as a word of JSON or in a frame."""
-    return {card for card in DECK if f'"{card}"'.encode() in text or f"<{card}>".encode() in text}
 
 
 def may_be_told(event: CardTurned | CardDealt | CardRemoved, given_: Input, table: dict[str, Any], exposed: set[str]) -> bool:
@@ -206,50 +165,37 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
     play = Play(**table)
     public: set[str] = set()
     exposed: set[str] = set()
-    for each in with_cards(script, seed):
-        asks = play.state.asks if play.state.hand else ()
-        held = play.state.round
+    for each in dealt(script, seed):
+        waits = play.state.round if play.state.hand and play.state.asks else None
         if isinstance(each, CardDrawn) and each.exposed and each.card:
             exposed.add(each.card)
         confidential = play.game.confidential(play.state, each)
-        events = step(play, each)
-        again = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
-        assert again == play.state
+        events = holds(play, each, waits=waits)
         for event in events:
-            assert read_event(write(event)) == event
-            assert event.session == play.state.session
             if isinstance(event, CardTurned | CardDealt | CardRemoved) and event.card:
                 assert may_be_told(event, each, table, exposed)
                 public.add(event.card)
             if isinstance(event, RoundResult) and event.confirmed_by is not None and isinstance(event.hands, tuple):
                 public |= {card for hand in event.hands for card in hand.cards}
         # Nothing that is said names a card before it lies face up
-        shown = msgspec.json.encode([play.game.show(again), play.game.history(again)])
+        shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
         assert named(b"".join(map(write, events)) + shown) <= public
         assert up(play.state) <= public
         if isinstance(each, CardDrawn) and each.card in DECK:
             assert confidential is not (each.card in public)
-        if asks and isinstance(each, Reading):
-            assert not [event for event in events if isinstance(event, RoundResult) and event.round == held]
     check(play)
 
 
 def check(play: Play) -> None:
     """Rounds come in their order and have one outcome, which only an unresolved one exchanges for another."""
     third = play.game.book.third
-    sessions: dict[int, dict[int, list[AnyEvent]]] = {}
-    for event in play.events:
-        if isinstance(event, RoundOpened | BetsClosed | RoundResult | RoundVoid | RoundUnresolved):
-            sessions.setdefault(event.session, {}).setdefault(event.round, []).append(event)
-        if isinstance(event, ShoeEnded):
-            assert (event.missing, event.extra) == ((), ())
-    for rounds in sessions.values():
-        assert sorted(rounds) == list(range(1, len(rounds) + 1))
-        for said in rounds.values():
-            outcomes = [event for event in said if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
-            assert sum(isinstance(event, RoundVoid) for event in said) <= 1
+    assert all((event.missing, event.extra) == ((), ()) for event in of_kind(play.events, ShoeEnded))
+    for rounds in sessions_of(play.events, RoundOpened, BetsClosed, RoundResult, RoundVoid, RoundUnresolved):
+        for of_round in rounds.values():
+            outcomes = [event for event in of_round if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
+            assert sum(isinstance(event, RoundVoid) for event in of_round) <= 1
             for kind in (RoundOpened, BetsClosed):
-                assert sum(isinstance(event, kind) for event in said) <= 1
+                assert sum(isinstance(event, kind) for event in of_round) <= 1
             for before, after in pairwise(outcomes):
                 assert isinstance(before, RoundUnresolved) or isinstance(after, RoundUnresolved)
                 assert not isinstance(before, RoundVoid)
@@ -266,13 +212,5 @@ def check(play: Play) -> None:
 def test_a_table_goes_on_from_what_was_written_down(
     table: dict[str, Any], script: list[Input], seed: int, data: st.DataObject
 ) -> None:
-    play, other = Play(**table), Play(**table)
-    inputs = with_cards(script, seed)
-    at = data.draw(st.integers(0, len(inputs)))
-    for number, each in enumerate(inputs):
-        if number == at:
-            other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
-        events = step(play, each)
-        if number >= at:
-            assert step(other, each) == events
-            assert other.state == play.state
+    inputs = dealt(script, seed)
+    goes_on(Play(**table), inputs, data.draw(st.integers(0, len(inputs))))

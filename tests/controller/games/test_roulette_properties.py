@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.commands import AnyCommand, RoundVoid
 from controller.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundUnresolved
 from controller.events import RoundVoid as Null
-from controller.games.game import Rejected
-from controller.games.roulette.state import State
-from controller.notation import Input, read_event, read_input, write
-from devices.readings import LinkStale, LinkUp, Number, Phase, Reading, WheelFault, WheelNumber, WheelPhase
+from controller.notation import Input, read_input
+from devices.readings import LinkStale, LinkUp, Number, Phase, WheelFault, WheelNumber, WheelPhase
+from tests.controller.games.holds import goes_on, has_one_end, holds, sessions_of, spoken, step
 from tests.controller.games.roulette_play import PAIRS, Play
 
 SPINS = st.sampled_from([None, 1, 1, 2, 2, 3, 255, 256])
 NUMBERS = st.sampled_from([0, 0, 0, 5, 5, 17, 36, 9, 37, "00"])
-PEOPLE: dict[str, Any] = {
-    "by": st.just("M. Lasa"),
-    "role": st.sampled_from(["table_head", "table_head", "table_head", "inspector", "croupier"]),
-}
+PEOPLE = st.sampled_from(["table_head", "table_head", "table_head", "inspector", "croupier"])
+command = partial(spoken, people=PEOPLE)
 
 
 def at(kind: Any, **fields: Any) -> st.SearchStrategy[Input]:
     return st.builds(kind, at=st.just(1.0), frame=st.just("f"), **fields)
-
-
-def command(kind: str, **fields: Any) -> st.SearchStrategy[Input]:
-    said = st.fixed_dictionaries({"at": st.just(1.0), "type": st.just(kind), **PEOPLE, **fields})
-    return said.map(lambda fields: read_input(msgspec.json.encode(fields)))
 
 
 PHASE = at(
@@ -106,52 +98,22 @@ TABLE = st.builds(
 )
 
 
-def step(play: Play, given_: Input) -> list[AnyEvent]:
-    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
-    before = play.state
-    try:
-        return play.take(given_)
-    except Rejected:
-        if isinstance(given_, Reading) or play.state != before:
-            raise
-        return []
-
-
 @settings(max_examples=400, deadline=None)
 @given(TABLE, SCRIPT)
 def test_whatever_happens(play: Play, script: list[Input]) -> None:
     for each in script:
-        asked = play.state.hand.asks if play.state.hand else ()
-        held = play.state.hand.round if play.state.hand else 0
-        events = step(play, each)
-        for event in events:
-            assert read_event(write(event)) == event
-            assert event.session == play.state.session
-        if asked and isinstance(each, Reading):
-            assert not [event for event in events if isinstance(event, RoundResult) and event.round == held]
-        again = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
-        assert again == play.state
-        msgspec.json.encode([play.game.show(again), play.game.history(again)])
+        hand = play.state.hand
+        holds(play, each, waits=hand.round if hand and hand.asks else None)
     check(play.events)
     assert play.state.tally().zeros == zeros(play.events)
 
 
 def check(events: list[AnyEvent]) -> None:
     """Each round has at most one result, none after it was null; rounds and announcements come in their order."""
-    sessions: dict[int, dict[int, list[AnyEvent]]] = {}
-    for event in events:
-        if isinstance(event, RoundOpened | BetsClosed | RoundResult | Null | RoundUnresolved | ResultCorrected):
-            sessions.setdefault(event.session, {}).setdefault(event.round, []).append(event)
-    for rounds in sessions.values():
-        assert sorted(rounds) == list(range(1, len(rounds) + 1))
-        for said in rounds.values():
-            final = [event for event in said if isinstance(event, RoundResult | Null)]
-            assert len(final) <= 1
-            for kind in (RoundOpened, BetsClosed):
-                assert len([event for event in said if isinstance(event, kind)]) <= 1
-            if final:
-                assert all(isinstance(event, ResultCorrected) for event in said[said.index(final[0]) + 1 :])
-            for event in said:
+    for rounds in sessions_of(events, RoundOpened, BetsClosed, RoundResult, Null, RoundUnresolved, ResultCorrected):
+        for of_round in rounds.values():
+            has_one_end(of_round)
+            for event in of_round:
                 if isinstance(event, RoundResult):
                     assert event.number in range(37)
                     assert (event.colour is None) == (event.number == 0)
@@ -173,16 +135,7 @@ def zeros(events: list[AnyEvent]) -> int:
 @settings(max_examples=100, deadline=None)
 @given(TABLE, SCRIPT, st.data())
 def test_a_table_goes_on_from_what_was_written_down(play: Play, script: list[Input], data: st.DataObject) -> None:
-    other = Play()
-    other.game = play.game
-    at_ = data.draw(st.integers(0, len(script)))
-    for number, each in enumerate(script):
-        if number == at_:
-            other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
-        events = step(play, each)
-        if number >= at_:
-            assert step(other, each) == events
-            assert other.state == play.state
+    goes_on(play, script, data.draw(st.integers(0, len(script))))
 
 
 @settings(max_examples=100, deadline=None)

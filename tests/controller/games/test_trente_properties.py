@@ -10,9 +10,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.commands import COMMANDS
 from controller.events import (
-    AnyEvent,
     BetsClosed,
     CardDealt,
     CardExpected,
@@ -24,22 +22,14 @@ from controller.events import (
     ShoeEnded,
 )
 from controller.games.cards import DECK
-from controller.games.game import Rejected
 from controller.games.trente.rows import is_coup, next_row, points, winner
-from controller.games.trente.state import State
-from controller.notation import Input, read_event, read_input, write
-from devices.readings import CardCut, CardDrawn, LinkGap, LinkLate, LinkLost, LinkUp, Reading, ShoeFault, ShoeReset
+from controller.notation import Input, write
+from devices.readings import CardCut, CardDrawn, LinkGap, LinkLate, LinkLost, LinkUp, ShoeFault, ShoeReset
 from tests.controller.anything import FOREIGN
+from tests.controller.games.holds import goes_on, holds, sessions_of
+from tests.controller.games.own_cards import CARD, named, with_cards
+from tests.controller.games.play import of_kind, said
 from tests.controller.games.trente_play import DECREES, Play
-
-TAGS = {command.__struct_config__.tag for command in COMMANDS}
-CARD = "card"
-"""In the place of the next card of the shoe, each of which is there once, so that it can be found again in what is said."""
-
-
-def fixed(kind: str, **fields: Any) -> Input:
-    assert kind in TAGS
-    return read_input(msgspec.json.encode({"at": 1.0, "type": kind, "by": "M. Lasa", "role": "table_head", **fields}))
 
 
 def drawn(card: str | None = CARD, **fields: Any) -> Input:
@@ -65,29 +55,29 @@ ODD: list[Input] = [
     LinkLate(at=1.0, frames=1, silence=2.0),
 ]
 SAID: list[Input] = [
-    fixed("session.open"),
-    fixed("session.close"),
-    fixed("shoe.start", shoe="S1"),
-    fixed("shoe.start", shoe=""),
-    fixed("shoe.end"),
-    fixed("shoe.end", left=3),
-    *[fixed("bets.open"), fixed("bets.close")] * 2,
-    *[fixed("card.decide", action=action) for action in ("accept", "remove", "next_round")] * 2,
-    *[fixed("card.decide", action="read", card=CARD)] * 3,
-    *[fixed("card.decide", action="read", card=card) for card in FOREIGN],
-    fixed("card.decide", action="for", who="red"),
-    fixed("round.void", reason="misdeal"),
-    fixed("round.void", reason="cut_card"),
-    fixed("round.void", reason="ball_out"),
-    fixed("round.void", reason="misdeal", round=1),
-    fixed("round.confirm"),
-    fixed("round.confirm", winner="black"),
-    fixed("round.confirm", winner="tie", round=1),
-    fixed("bets.close", role="technician"),
-    fixed("result.correct", round=1, winner="red"),
-    fixed("hand.draw"),
+    said("session.open"),
+    said("session.close"),
+    said("shoe.start", shoe="S1"),
+    said("shoe.start", shoe=""),
+    said("shoe.end"),
+    said("shoe.end", left=3),
+    *[said("bets.open"), said("bets.close")] * 2,
+    *[said("card.decide", action=action) for action in ("accept", "remove", "next_round")] * 2,
+    *[said("card.decide", action="read", card=CARD)] * 3,
+    *[said("card.decide", action="read", card=card) for card in FOREIGN],
+    said("card.decide", action="for", who="red"),
+    said("round.void", reason="misdeal"),
+    said("round.void", reason="cut_card"),
+    said("round.void", reason="ball_out"),
+    said("round.void", reason="misdeal", round=1),
+    said("round.confirm"),
+    said("round.confirm", winner="black"),
+    said("round.confirm", winner="tie", round=1),
+    said("bets.close", role="technician"),
+    said("result.correct", round=1, winner="red"),
+    said("hand.draw"),
 ]
-COUP: list[Input] = [fixed("bets.open"), fixed("bets.close"), *[drawn()] * 11, fixed("card.decide", action="remove")]
+COUP: list[Input] = [said("bets.open"), said("bets.close"), *[drawn()] * 11, said("card.decide", action="remove")]
 """A coup, with cards enough for most; those that some do not need are one by one asked about."""
 
 
@@ -107,37 +97,11 @@ SCRIPT = st.lists(PARTS, min_size=1, max_size=7).map(lambda parts: [each for par
 TABLE = st.fixed_dictionaries({"decree": st.sampled_from(DECREES), "rounds": st.sampled_from(["keys", "keys", "shoe"])})
 
 
-def with_cards(script: list[Input], seed: int) -> list[Input]:
-    """The script with a card of its own wherever one is drawn or read."""
+def dealt(script: list[Input], seed: int) -> list[Input]:
+    """The script with cards of its own."""
     cards = list(DECK)
     random.Random(seed).shuffle(cards)
-    left = iter(cards)
-    found: list[Input] = []
-    for each in [fixed("session.open"), fixed("shoe.start", shoe="S1"), *script]:
-        if getattr(each, "card", None) == CARD:
-            card = next(left, None)
-            if card is None:
-                break
-            frame = {"frame": f"<{card}>"} if isinstance(each, CardDrawn) else {}
-            each = msgspec.structs.replace(each, card=card, **frame)
-        found.append(each)
-    return found
-
-
-def step(play: Play, given_: Input) -> list[AnyEvent]:
-    """One input. A command may be rejected, and then nothing has changed; a reading never is."""
-    before = play.state
-    try:
-        return play.take(given_)
-    except Rejected:
-        if isinstance(given_, Reading) or play.state != before:
-            raise
-        return []
-
-
-def named(text: bytes) -> set[str]:
-    """The cards that stand in a text, as a word of JSON or in a frame."""
-    return {card for card in DECK if f'"{card}"'.encode() in text or f"<{card}>".encode() in text}
+    return with_cards([said("session.open"), said("shoe.start", shoe="S1"), *script], cards)
 
 
 @settings(max_examples=300, deadline=None)
@@ -145,27 +109,20 @@ def named(text: bytes) -> set[str]:
 def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int) -> None:
     play = Play(**table)
     public: set[str] = set()
-    for each in with_cards(script, seed):
-        asks = play.state.asks if play.state.hand else ()
-        held = play.state.round
+    for each in dealt(script, seed):
+        waits = play.state.round if play.state.hand and play.state.asks else None
         confidential = play.game.confidential(play.state, each)
-        events = step(play, each)
-        again = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
-        assert again == play.state
+        events = holds(play, each, waits=waits)
         for event in events:
-            assert read_event(write(event)) == event
-            assert event.session == play.state.session
             if isinstance(event, CardDealt | CardRemoved) and event.card:
                 public.add(event.card)
             if isinstance(event, RoundResult) and event.confirmed_by is not None:
                 public |= {card for hand in event.hands or () for card in hand.cards}
                 public |= named(b"".join((frame.frame or "").encode() for frame in event.frames))
-        shown = msgspec.json.encode([play.game.show(again), play.game.history(again)])
+        shown = msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
         assert named(b"".join(map(write, events)) + shown) <= public
         if isinstance(each, CardDrawn) and each.card in DECK:
             assert confidential is not (each.card in public)
-        if asks and isinstance(each, Reading):
-            assert not [event for event in events if isinstance(event, RoundResult) and event.round == held]
         check_expected(play)
     check(play)
 
@@ -181,18 +138,12 @@ def check_expected(play: Play) -> None:
 
 def check(play: Play) -> None:
     """Rounds come in their order and have one outcome, which only an unresolved one exchanges for another."""
-    sessions: dict[int, dict[int, list[AnyEvent]]] = {}
-    for event in play.events:
-        if isinstance(event, RoundOpened | BetsClosed | RoundResult | RoundVoid | RoundUnresolved):
-            sessions.setdefault(event.session, {}).setdefault(event.round, []).append(event)
-        if isinstance(event, ShoeEnded):
-            assert (event.missing, event.extra) == ((), ())
-    for rounds in sessions.values():
-        assert sorted(rounds) == list(range(1, len(rounds) + 1))
-        for said in rounds.values():
-            outcomes = [event for event in said if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
+    assert all((event.missing, event.extra) == ((), ()) for event in of_kind(play.events, ShoeEnded))
+    for rounds in sessions_of(play.events, RoundOpened, BetsClosed, RoundResult, RoundVoid, RoundUnresolved):
+        for of_round in rounds.values():
+            outcomes = [event for event in of_round if isinstance(event, RoundResult | RoundVoid | RoundUnresolved)]
             for kind in (RoundOpened, BetsClosed, RoundResult, RoundVoid, RoundUnresolved):
-                assert sum(isinstance(event, kind) for event in said) <= 1
+                assert sum(isinstance(event, kind) for event in of_round) <= 1
             for before, _after in pairwise(outcomes):
                 assert isinstance(before, RoundUnresolved)
             for event in outcomes:
@@ -213,16 +164,8 @@ def check_result(event: RoundResult) -> None:
 def test_a_table_goes_on_from_what_was_written_down(
     table: dict[str, Any], script: list[Input], seed: int, data: st.DataObject
 ) -> None:
-    play, other = Play(**table), Play(**table)
-    inputs = with_cards(script, seed)
-    at = data.draw(st.integers(0, len(inputs)))
-    for number, each in enumerate(inputs):
-        if number == at:
-            other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=State)
-        events = step(play, each)
-        if number >= at:
-            assert step(other, each) == events
-            assert other.state == play.state
+    inputs = dealt(script, seed)
+    goes_on(Play(**table), inputs, data.draw(st.integers(0, len(inputs))))
 
 
 @settings(max_examples=25, deadline=None)

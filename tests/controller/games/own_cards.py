@@ -1,0 +1,34 @@
+"""Scripts in which every card comes once, so that it can be found again in what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from controller.games.cards import DECK
+from controller.notation import Input
+from devices.readings import CardDrawn
+
+CARD = "card"
+"""In the place of the next card of the shoe."""
+
+
+def with_cards(script: Iterable[Input], cards: Iterable[str]) -> list[Input]:
+    """The script with a card of its own wherever one is drawn or read, until there are no more."""
+    left = iter(cards)
+    found: list[Input] = []
+    for each in script:
+        if getattr(each, "card", None) == CARD:
+            card = next(left, None)
+            if card is None:
+                break
+            frame = {"frame": f"<{card}>"} if isinstance(each, CardDrawn) else {}
+            each = msgspec.structs.replace(each, card=card, **frame)
+        found.append(each)
+    return found
+
+
+def named(text: bytes) -> set[str]:
+    """The cards that stand in a text, as a word of JSON or in a frame."""
+    return {card for card in DECK if f'"{card}"'.encode() in text or f"<{card}>".encode() in text}
