@@ -46,12 +46,13 @@ class Journal(_Section, frozen=True):
     """``[journal]``: one SQLite file per daemon. Default: ``$STATE_DIRECTORY/journal.sqlite3``.
 
     Its days are sealed and kept for ``keep_days``. Checkpoints are signed with the systemd credential ``key_credential``, or
-    with a key that is made beside the file.
+    with a key that is made beside the file. ``read_back_every``: seconds from one reading back from the disk to the next.
     """
 
     path: Name = "journal.sqlite3"
     keep_days: Positive = 30
     key_credential: Name | None = None
+    read_back_every: Seconds = 21_600.0
 
 
 class Surveillance(_Section, frozen=True):

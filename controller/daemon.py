@@ -107,6 +107,7 @@ class Daemon:
                 group.create_task(self._report(physician)),
                 group.create_task(self._live(physician)),
                 group.create_task(self._archivist.run(stations, lambda: publisher.position)),
+                group.create_task(self._archivist.read_back()),
             ]
             notify("READY=1", f"STATUS={len(self._places)} tables, {len(devices)} devices")
             self._log.info("daemon up", boot=self.boot, tables=list(self._places), devices=len(devices), broker=broker.url)

@@ -22,7 +22,7 @@ from controller.notation import read_event, write
 from controller.orders import Recall
 from controller.table import OUTAGE, Table
 from controller.times import utc
-from controller.wire import Wire
+from controller.wire import Sent, Wire
 from devices.calls import AnyCall
 from devices.readings import AnyReading, Reading
 
@@ -109,6 +109,10 @@ class Station:
         for wire in self._wires.values():
             if not self._overrun and (body := wire.take()) is not None and self._note_entry("bytes", body) is None:
                 wire.lose()
+
+    def sent(self) -> dict[str, Sent]:
+        """How much each device sent since this was asked last."""
+        return {device: wire.sent() for device, wire in self._wires.items()}
 
     def new_day(self) -> None:
         """Store what the table knows, so that its day can be derived without the days before."""

@@ -5,6 +5,8 @@ They are stored with the reading that they led to, or by themselves once a minut
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from devices.calls import AnyCall, Heard, Missed
@@ -12,7 +14,7 @@ from devices.calls import AnyCall, Heard, Missed
 PERIOD = 60.0
 """Seconds after which bytes are stored that led to no reading."""
 MOST = 262_144
-"""Characters that are kept of one device between two entries: no serial line sends so much in a minute."""
+"""Characters that are kept of one device between two entries: more than a full line of 9600 baud sends in a minute."""
 
 
 class Calls(msgspec.Struct, frozen=True):
@@ -20,6 +22,13 @@ class Calls(msgspec.Struct, frozen=True):
 
     device: str
     calls: list[AnyCall]
+
+
+class Sent(NamedTuple):
+    """Characters, as they are stored, and how many of them were not kept."""
+
+    all: int
+    dropped: int
 
 
 class Wire:
@@ -31,16 +40,25 @@ class Wire:
         self._size = 0
         self._missed = 0
         self._latest = 0.0
+        self._sent = 0
+        self._dropped = 0
 
     def note(self, call: AnyCall) -> None:
         """Keep a call; if too many wait, only count its bytes."""
         self._latest = call.at
         size = len(call.data) if isinstance(call, Heard) else 64
+        self._sent += size
         if self._missed or self._size + size > MOST:
             self._missed += size
+            self._dropped += size
             return
         self._calls.append(call)
         self._size += size
+
+    def sent(self) -> Sent:
+        """How much came since this was asked last."""
+        sent, self._sent, self._dropped = Sent(self._sent, self._dropped), 0, 0
+        return sent
 
     def take(self) -> bytes | None:
         """The body of the next entry, or None if nothing waits."""

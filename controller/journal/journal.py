@@ -52,7 +52,10 @@ class _Cut(msgspec.Struct, frozen=True):
 
 
 class _Suspect(msgspec.Struct, frozen=True):
-    pass
+    """To be looked at; or, where ``journal`` is given, the id of the file and what is wrong with it."""
+
+    journal: str | None = None
+    damage: str = ""
 
 
 class Journal:
@@ -90,7 +93,7 @@ class Journal:
         self.id = self._reader.id()
         self._head = self._store.head
         self._unheard: list[Entry] = []
-        self._suspected = False
+        self._suspected: _Suspect | None = None
         self._cut = 0
         self._thread = Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
@@ -129,6 +132,10 @@ class Journal:
     def cut(self, through: int) -> None:
         """Remove the entries up to there, little by little: they are in segments. The last entry of the file stays."""
         self._queue.put(_Cut(through))
+
+    def give_up(self, journal: str, damage: str) -> None:
+        """The file with that id is damaged, and is to be set aside and gone on from, if it is still the one in use."""
+        self._queue.put(_Suspect(journal, damage))
 
     def events_after(self, position: int, limit: int) -> list[Entry]:
         """The next committed events of all tables, in order."""
@@ -188,8 +195,9 @@ class Journal:
         while going:
             batch, going, idle = self._collect()
             due = idle or not going
-            if self._suspected:
-                self._examine()
+            if self._suspected is not None:
+                suspected, self._suspected = self._suspected, None
+                self._examine(suspected)
             if batch or (self._moves and (due or self._held >= _MOVES)):
                 self._write(batch)
             if self._cut and idle and not self._store.remove(self._cut):
@@ -214,7 +222,7 @@ class Journal:
                 elif isinstance(item, _Cut):
                     self._cut = item.through
                 elif isinstance(item, _Suspect):
-                    self._suspected = True
+                    self._suspected = item
                 else:
                     batch += item
                 if len(batch) >= _BATCH:
@@ -250,11 +258,10 @@ class Journal:
             self._call(self._settle, [(each.stored, end) for each, end in zip(batch, ends, strict=True)], inputs, head)
         self._tell(None)
 
-    def _examine(self) -> None:
+    def _examine(self, suspected: _Suspect) -> None:
         """Something could not be read: look whether the file is damaged."""
-        self._suspected = False
         try:
-            self._store.examine()
+            self._store.examine(suspected.journal, suspected.damage)
         except Exception as error:
             self._tell(f"{self.path}: {error}")
             if self._store.failed(error):

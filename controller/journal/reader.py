@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from controller.journal.schema import Entry, Head, chained, connect_reading, genesis
+from controller.journal.schema import Entry, Head, connect_reading, follows, genesis
 
 _PUBLISHED = "(kind = 'event' OR (kind = 'input' AND substr(body, 1, 10) = CAST('{\"sealed\":' AS BLOB)))"
 """Events, and the inputs that surveillance alone can open."""
@@ -126,8 +126,9 @@ class JournalReader:
         """How far each reader has got."""
         return dict(self._connection.execute("SELECT name, position FROM cursor").fetchall())
 
-    def damage(self) -> str | None:
-        """What SQLite finds wrong with the file as a whole, or None."""
+    def damage(self, stop: Callable[[], bool] | None = None, steps: int = 1000) -> str | None:
+        """What SQLite finds wrong with the file as a whole, or None. ``stop`` is asked after so many of its steps."""
+        self._connection.set_progress_handler(stop, steps)
         try:
             found = str(self._connection.execute("PRAGMA quick_check(1)").fetchone()[0])
         except sqlite3.Error as error:
@@ -141,18 +142,14 @@ class JournalReader:
 
     def broken(self, after: int = 0) -> int | None:
         """The first position at which the chain does not hold, or None if it holds from ``after`` to the end."""
-        begun = self.beginning()
-        if after > begun.position:
+        at = self.beginning()
+        if after > at.position:
             found = self.hash_at(after)
             if found is None:
                 return after
-            previous = found
-        else:
-            after, previous = begun.position, begun.hash
-        expected = after + 1
-        for entry in self.entries(after):
-            digest = chained(previous, entry.table, entry.boot, entry.kind, entry.seq, entry.time, entry.mono_ns, entry.body)
-            if (entry.position, entry.previous, entry.hash) != (expected, previous, digest):
-                return expected
-            previous, expected = digest, expected + 1
+            at = Head(after, found)
+        for entry in self.entries(at.position):
+            if not follows(entry, at):
+                return at.position + 1
+            at = Head(entry.position, entry.hash)
         return None

@@ -120,6 +120,14 @@ def holds(entry: Entry) -> bool:
     return digest == entry.hash
 
 
+def follows(entry: Entry, before: Head) -> bool:
+    """Whether the entry is the one after ``before``, as it was written. What a damaged file gives may be of any type."""
+    try:
+        return (entry.position, entry.previous) == (before.position + 1, before.hash) and holds(entry)
+    except (TypeError, AttributeError):
+        return False
+
+
 def rows(records: list[Record], head: Head) -> tuple[list[Row], list[int], Head]:
     """The rows of these records after ``head``, the last position of each record, and the new head."""
     made: list[Row] = []

@@ -22,6 +22,7 @@ from controller.journal.schema import (
     JournalUnusable,
     Record,
     Row,
+    genesis,
     holds,
     is_damage,
     rows,
@@ -72,9 +73,9 @@ class Store:
         made, ends, head = rows(records, self.head)
         there = False
         if self._connection is None:
-            genesis = self._genesis
+            before = self._genesis
             there = self._reopen(head)
-            if self._genesis is not genesis:
+            if self._genesis is not before:
                 made, ends, head = rows(records, self.head)
         if not there:
             self.commit(made, _saved(records, ends), moves)
@@ -115,9 +116,16 @@ class Store:
         self._leaving = aside, unheard
         return True
 
-    def examine(self) -> None:
-        """Something could not be read: raises if the file is damaged. Our own connection may still remember what it held."""
+    def examine(self, journal: str | None = None, damage: str = "") -> None:
+        """Something could not be read: raises if the file is damaged. Our own connection may still remember what it held.
+
+        ``damage`` was found already, in the file with the id ``journal``.
+        """
         if self._leaving is not None:
+            return
+        if journal is not None:
+            if genesis(journal) == self._genesis.hash:
+                raise JournalLost(damage)
             return
         with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)) as afresh:
             found = afresh.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -192,13 +200,13 @@ class Store:
         self._connection = open_checked(self.path, self.head.position)
         self._inode = _inode(self.path)
         reader = JournalReader(self.path)
-        genesis, found = reader.genesis(), reader.head()
+        begins, found = reader.genesis(), reader.head()
         opening = _opening(self._boot, self._states)
-        made, ends, head = rows(opening, genesis)
-        if found == genesis:
+        made, ends, head = rows(opening, begins)
+        if found == begins:
             self.commit(made, _saved(opening, ends), self._cursors)
             found = head
-        self._genesis, self.head, self._leaving = genesis, found, None
+        self._genesis, self.head, self._leaving = begins, found, None
         self.anew = Anew(aside, unheard, reader)
 
 

@@ -1,4 +1,5 @@
-"""The archivist: what keeps the journal provable. Stores bytes that led to nothing, begins and seals days, signs checkpoints.
+"""The archivist: what keeps the journal provable. Stores bytes that led to nothing, begins and seals days, signs checkpoints, reads
+back from the disk what is there.
 
 It works beside the tables, which never wait for it. What it cannot do is an alert, and is tried again.
 """
@@ -6,6 +7,7 @@ It works beside the tables, which never wait for it. What it cannot do is an ale
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
@@ -17,6 +19,7 @@ import structlog
 from controller.boot import boot
 from controller.configuration import Configuration
 from controller.journal.journal import Journal
+from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusable, Record
 from controller.proof.checkpoint import Checkpoint
 from controller.proof.notary import Notary
@@ -26,6 +29,9 @@ from controller.retained import Alert
 from controller.station import Station
 from controller.times import utc
 from controller.wire import PERIOD
+
+ROOM = 1 << 30
+"""Bytes that have to be free where the journal lies. Less is told, long before nothing can be stored."""
 
 
 class Archivist:
@@ -41,6 +47,9 @@ class Archivist:
         self._changed = changed
         self._notary = Notary(Path(configuration.journal.path), run, configuration.journal.key_credential)
         self._sealing: str | None = None
+        self._unread: str | None = None
+        self._flood: str | None = None
+        self._room: str | None = None
         self._today = ""
         self._log = structlog.get_logger()
         self._notary.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
@@ -66,12 +75,61 @@ class Archivist:
         while True:
             await self._seal(acknowledged())
             await asyncio.sleep(PERIOD)
+            self.look_at_room(stations)
             self.flush(stations)
             if (today := utc(time.time())[:10]) != self._today:
                 self._today = today
                 self._append_boot(continues=True)
                 for station in stations:
                     station.new_day()
+
+    def look_at_room(self, stations: Iterable[Station]) -> None:
+        """Say which device floods the journal, and when the disk is nearly full, by what."""
+        sent = {
+            f"device {device} of table {station.table.id}: {each.all} bytes in the last minute": each
+            for station in stations
+            for device, each in station.sent().items()
+        }
+        most = max(sent, key=lambda name: sent[name].all, default=None)
+        floods = sorted(name for name, each in sent.items() if each.dropped)
+        try:
+            tight = shutil.disk_usage(self._journal.path.parent).free < ROOM
+        except OSError:  # a disk that is gone is told by the journal
+            tight = False
+        told = "more is sent than can be kept, and what is read of it cannot be proved until the next start: " + "; ".join(floods)
+        self._flood = (self._flood or told) if floods else None  # told once, with what it was then
+        room = f"less than {ROOM >> 20} MiB are free where the journal lies, and without room nothing is published: make room"
+        room += f". Most is sent by {most}" if most is not None and sent[most].all else ""
+        self._room = (self._room or room) if tight else None
+        self._say()
+
+    async def read_back(self) -> None:
+        """Every so many hours, until cancelled: see that the disk still holds the journal, and leave a file that is damaged."""
+        reading = ReadBack(self._journal.path)
+        try:
+            while True:
+                await asyncio.sleep(self._configuration.journal.read_back_every)
+                if self._journal.failed is None:  # said elsewhere
+                    await self._read_back(reading)
+        finally:
+            reading.stop()
+
+    async def _read_back(self, reading: ReadBack) -> None:
+        journal, begun = self._journal.id, time.monotonic()
+        try:
+            damage = await asyncio.to_thread(reading.damage, journal)
+        except (OSError, sqlite3.Error, JournalUnusable) as error:
+            self._unread = (
+                f"the journal cannot be read back from the disk: {error}. Copy it, look at the disk, and `novamas verify` it"
+            )
+        else:
+            self._unread = None
+            if damage is None:
+                self._log.info("journal read back", seconds=round(time.monotonic() - begun, 1))
+            else:
+                self._log.error("journal damaged on the disk", reason=damage)
+                self._journal.give_up(journal, damage)
+        self._say()
 
     async def _seal(self, acknowledged: int) -> None:
         key = self._notary.signer
@@ -104,6 +162,9 @@ class Archivist:
             "journal-key-changed": ("journal.key_changed", "warning", notary.changed),
             "journal-cut": ("journal.cut", "fault", notary.cut),
             "journal-seal": ("journal.seal", "warning", self._sealing),
+            "journal-read-back": ("journal.read_back", "fault", self._unread),
+            "journal-room": ("journal.room", "warning", self._room),
+            "device-flood": ("device.flood", "warning", self._flood),
             "journal-checkpoint": ("journal.checkpoint", "warning", notary.not_kept),
         }
         was = {name: alert.detail for name in stands if (alert := self._alerts.get(name))}

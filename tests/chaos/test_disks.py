@@ -142,3 +142,23 @@ def test_a_journal_that_is_damaged_while_the_daemon_runs(floor: Callable[..., Fl
     assert made.daemon.stop() == 0
     proved(made)
     right(made, list(archive.held.values()))
+
+
+def test_a_journal_that_rots_while_the_daemon_runs_is_read_back_and_left_behind(floor: Callable[..., Floor]) -> None:
+    """Nobody asks for anything old: the daemon finds it by itself, and the table goes on in the same session."""
+    made = floor(read_back_every=1.0)
+    archive = made.start()
+    made.until_results(1)
+    until("it was read once", lambda: made.logged("journal read back"), made.daemon.log)
+    boot = made.boot()
+    spoil(made.journal)
+    spoil(Path(f"{made.journal}-wal"), first=0)
+    until("the alert", lambda: archive.latest("r1/alert/journal-set-aside"), made.daemon.log)
+    assert [path for path in made.folder.iterdir() if path.name.startswith(f"{made.journal.name}.corrupt-")]
+    made.until_results(1)
+    assert made.boot() == boot
+    verdict = made.settle()
+    assert verdict.altered == verdict.misordered == ()
+    assert made.daemon.stop() == 0
+    proved(made)
+    right(made, list(archive.held.values()))

@@ -1,0 +1,140 @@
+"""The journal in use is read back: damage on the disk is found by itself, told exactly, and left behind; nothing else is."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from controller.journal import read_back
+from controller.journal.journal import Journal
+from controller.journal.read_back import ReadBack
+from controller.journal.reader import JournalReader
+from tests.controller.records import record
+
+ENTRIES = 450
+"""More than a few batches."""
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_back, "SHARE", 1.0)
+
+
+async def filled(path: Path) -> Journal:
+    journal = Journal(path)
+    for future in [journal.append(record(number)) for number in range(1, ENTRIES)]:
+        await future
+    return journal
+
+
+def where(path: Path, position: int) -> tuple[Path, int]:
+    """The file and the byte in it at which the hash of an entry lies."""
+    with closing(JournalReader(path)) as reader:
+        digest = reader.hash_at(position)
+    assert digest is not None
+    for file in (path.with_name(f"{path.name}-wal"), path):
+        if (found := file.read_bytes().rfind(digest)) >= 0:
+            return file, found
+    raise AssertionError(position)
+
+
+def locked(path: Path) -> bool:
+    return f":{path.stat().st_ino} " in Path("/proc/locks").read_text()
+
+
+def flip(file: Path, at: int) -> None:
+    with file.open("r+b", buffering=0) as opened:
+        opened.seek(at)
+        byte = opened.read(1)[0]
+        opened.seek(at)
+        opened.write(bytes([byte ^ 1]))
+
+
+async def test_nothing_is_found_in_a_sound_journal_however_often_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(await filled(path)) as journal:
+        reading = ReadBack(path)
+        for number in range(3):
+            assert await asyncio.to_thread(reading.damage, journal.id) is None
+            await journal.append(record(ENTRIES + number))
+
+
+async def test_one_bit_is_found_named_and_left_behind_with_what_the_tables_know(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    left: list[Path | None] = []
+    with closing(Journal(path, on_aside=lambda: left.append(journal.set_aside))) as journal:
+        for future in [journal.append(record(number)) for number in range(1, ENTRIES)]:
+            await future
+        head, old = journal.head(), journal.id
+        flip(*where(path, 300))
+        damage = await asyncio.to_thread(ReadBack(path).damage, journal.id)
+        assert damage is not None
+        assert "position 300" in damage or "position 301" in damage
+        journal.give_up(old, damage)
+        await journal.append(record(ENTRIES))
+        async with asyncio.timeout(20):
+            while not left:  # noqa: ASYNC110  what is waited for tells nobody
+                await asyncio.sleep(0.01)
+        assert journal.id != old
+        assert journal.head() > head
+        journal.give_up(old, damage)  # it is gone already: the one in use has done nothing
+        await journal.append(record(ENTRIES + 1))
+        assert len(left) == 1
+        assert await asyncio.to_thread(ReadBack(path).damage, journal.id) is None
+
+
+async def test_another_file_in_its_place_is_not_its_damage(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(await filled(path)):
+        flip(*where(path, 300))
+        assert await asyncio.to_thread(ReadBack(path).damage, "another") is None
+
+
+async def test_days_that_are_removed_meanwhile_are_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(await filled(path)) as journal:
+        reading = ReadBack(path)
+        paused: list[int] = []
+
+        def cut() -> bool:
+            if not paused:
+                with closing(sqlite3.connect(path)) as other, other:
+                    digest = other.execute("SELECT hash FROM entry WHERE position = 250").fetchone()[0]
+                    other.execute("DELETE FROM entry WHERE position <= 250")
+                    other.executemany("INSERT INTO meta VALUES (?, ?)", [("cut", "250"), ("cut_hash", digest.hex())])
+            paused.append(1)
+            return False
+
+        monkeypatch.setattr(reading, "_pause", cut)
+        assert await asyncio.to_thread(reading.damage, journal.id) is None
+        assert len(paused) > 2
+
+
+async def test_a_header_that_is_gone_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(await filled(path)) as journal:
+        for name in (path, path.with_name(f"{path.name}-wal")):
+            with name.open("r+b", buffering=0) as file:
+                file.write(b"\0" * 20_000)
+        assert await asyncio.to_thread(ReadBack(path).damage, journal.id) is not None
+
+
+async def test_a_reading_that_is_stopped_finds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(await filled(path)) as journal:
+        flip(*where(path, 300))
+        reading = ReadBack(path)
+        reading.stop()
+        assert await asyncio.to_thread(reading.damage, journal.id) is None
+
+
+async def test_the_log_is_moved_and_others_hold_their_locks_while_it_is_read(tmp_path: Path) -> None:
+    """A file of the database that is opened and closed beside SQLite takes its locks away."""
+    path = tmp_path / "journal.sqlite3"
+    with closing(await filled(path)) as journal:
+        await asyncio.to_thread(ReadBack(path).damage, journal.id)
+        assert locked(path)

@@ -1,0 +1,81 @@
+"""What a device that babbles costs the journal: told by name before the disk is full, and derived again like anything else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from controller.proof import archivist
+from controller.proof.audit import audit
+from controller.wire import MOST
+from devices.calls import Heard
+from tests.controller.premises import Premises
+
+NOISE = "abcdefg\\xff\\n"
+
+
+@asynccontextmanager
+async def run(path: Path) -> AsyncIterator[Premises]:
+    made = Premises(path)
+    try:
+        yield made
+    finally:
+        await made.end()
+
+
+def babble(made: Premises, seconds: int, times: int = 1) -> None:
+    """Ten times a second."""
+    for _ in range(seconds * 10):
+        made.now += 0.1
+        made.tell(Heard(made.now, NOISE * times))
+
+
+async def test_what_is_read_of_a_babble_is_proved_and_is_little(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    async with run(path) as made:
+        babble(made, 200)
+        made.silence(70.0)
+    found = audit(path)
+    assert found.proves
+    assert found.unheard == 0
+    assert 12 < found.proved_readings == found.readings < 30
+
+
+async def test_a_flood_names_the_device_until_it_ends(tmp_path: Path) -> None:
+    async with run(tmp_path / "journal.sqlite3") as made:
+        babble(made, 60)
+        made.archivist.look_at_room([made.station])
+        assert "device-flood" not in made.alerts
+        babble(made, 60, times=MOST // 300 // len(NOISE))
+        made.archivist.look_at_room([made.station])
+        detail = made.alerts["device-flood"].detail
+        assert detail is not None
+        assert "device wheel of table r1: " in detail
+        made.archivist.flush([made.station])
+        babble(made, 60)
+        made.archivist.look_at_room([made.station])
+        assert "device-flood" not in made.alerts
+
+
+async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with run(tmp_path / "journal.sqlite3") as made:
+        babble(made, 60)  # and the opening of the link, which counts as 64
+        free = archivist.ROOM - 1
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+        made.archivist.look_at_room([made.station])
+        alert = made.alerts["journal-room"]
+        assert alert.detail is not None
+        assert f"device wheel of table r1: {64 + 600 * len(NOISE)} bytes in the last minute" in alert.detail
+        babble(made, 6)
+        made.archivist.look_at_room([made.station])
+        assert made.alerts["journal-room"] is alert  # told once
+        free = archivist.ROOM
+        made.archivist.look_at_room([made.station])
+        assert "journal-room" not in made.alerts
