@@ -82,3 +82,9 @@ class Moves(ABC, Generic[Book, Settings, State]):
 def frame_of(given: Reading) -> Frame | None:
     """The frame behind a reading, as evidence."""
     return None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)
+
+
+def frames_of(given: Reading | None) -> tuple[Frame, ...]:
+    """The same, where evidence is gathered."""
+    frame = frame_of(given) if given is not None else None
+    return () if frame is None else (frame,)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-from controller.commands import LastRoundsAnnounce
+from controller.commands import Command, LastRoundsAnnounce, RoundVoid
 from controller.events import LastRounds
 from controller.games.game import Rejected
+from controller.rulebooks.law import Law
 
 
 class Numbered(Protocol):
@@ -69,25 +70,53 @@ def announce_last_rounds(turn: Any, given: LastRoundsAnnounce) -> None:
     turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=turn.book.announcements.get("last_rounds")))
 
 
-def undecided(state: Outcomes[Entry], hand: Round | None, number: int | None, *, first: bool = True) -> Round | Entry:
+def undecided(
+    state: Outcomes[Entry], hand: Round | None, number: int | None, *, first: bool = True, has: str = "has its result"
+) -> Round | Entry:
     """The round that a decision is about: the one in hand, else the one unresolved round, else it must be named.
 
-    ``first``: whether the round in hand is meant where others wait too.
+    ``first``: whether the round in hand is meant where others wait too; ``has``: what is said of a round that has its result.
     """
+    if number is not None:
+        return named(state, hand, number, has=has)
     waiting: list[Entry] = state.unresolved()
-    if number is None:
-        if hand is not None and (first or not waiting):
-            return hand
-        if len(waiting) == 1:
-            return waiting[0]
-        if not waiting:
-            raise Rejected("no round is in hand, and none waits for a decision")
-        raise Rejected(f"say which round: {', '.join(str(entry.round) for entry in waiting)} are unresolved")
+    if hand is not None and (first or not waiting):
+        return hand
+    if len(waiting) == 1:
+        return waiting[0]
+    if not waiting:
+        raise Rejected("no round is in hand, and none waits for a decision")
+    raise Rejected(f"say which round: {', '.join(str(entry.round) for entry in waiting)} are unresolved")
+
+
+def named(
+    state: Outcomes[Entry], hand: Round | None, number: int, *, rounds: str = "rounds", has: str = "has its result"
+) -> Round | Entry:
+    """The round of this number, in hand or unresolved. ``rounds``: what the game calls them."""
     if hand is not None and hand.round == number:
         return hand
     entry = state.entry(number)
     if entry is None:
-        raise Rejected(f"round {number} is not among the rounds remembered of this session")
+        raise Rejected(f"round {number} is not among the {rounds} remembered of this session")
     if entry.kind != "unresolved":
-        raise Rejected(f"round {number} {'has its result' if entry.kind == 'result' else 'is null already'}")
+        raise Rejected(f"round {number} {has if entry.kind == 'result' else 'is null already'}")
     return entry
+
+
+def no_round(turn: Any) -> None:
+    """Reject what can only be between two rounds."""
+    if turn.state.hand is not None:
+        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
+
+
+def null_by(turn: Any, given: RoundVoid) -> Law:
+    """Where it stands that a round is null for this reason. Rejects another."""
+    law: Law | None = turn.book.void.get(given.reason)
+    if law is None:
+        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    return law
+
+
+def stands(given: Command) -> str:
+    """Who stands for it."""
+    return f"{given.by} ({given.role})"

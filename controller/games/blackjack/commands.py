@@ -25,7 +25,7 @@ from controller.games.blackjack.state import Deal, Limit, Seat
 from controller.games.blackjack.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, session
+from controller.games.session import another_round, session, stands
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -227,11 +227,6 @@ def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
 
 
 # What commands stand on
-
-
-def stands(given: Command) -> str:
-    """Who stands for it."""
-    return f"{given.by} ({given.role})"
 
 
 def _no_round(turn: Turn) -> None:

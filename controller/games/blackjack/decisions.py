@@ -11,12 +11,11 @@ from controller.commands import CardDecide, HandDouble, HandDraw, HandSplit, Han
 from controller.events import CardsBurned, HandDecided
 from controller.games import shoe
 from controller.games.blackjack import course
-from controller.games.blackjack.commands import stands
 from controller.games.blackjack.state import Deal, Held, Seat
 from controller.games.blackjack.turn import Turn, expected, question
 from controller.games.cards import is_card
 from controller.games.game import Rejected
-from controller.games.session import session
+from controller.games.session import session, stands
 
 Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender
 Decision = Literal["stand", "draw", "double", "split", "surrender"]

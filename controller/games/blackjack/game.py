@@ -45,9 +45,10 @@ from controller.games.blackjack import commands, course, decisions, readings
 from controller.games.blackjack.course import Rules
 from controller.games.blackjack.hands import points
 from controller.games.blackjack.settings import BlackjackSettings, faults
-from controller.games.blackjack.state import Deal, Entry, State
+from controller.games.blackjack.state import Deal, State
 from controller.games.blackjack.turn import Turn, asks, seat_in_turn
 from controller.games.machine import SILENCES, Inputs, Machine
+from controller.games.rounds import line
 from controller.rulebooks.blackjack import Blackjack
 from devices.readings import (
     AnyReading,
@@ -135,7 +136,7 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
 
     def history(self, state: State) -> list[dict[str, Any]]:
         """The latest rounds of the session, oldest first."""
-        return [_line(entry) for entry in state.entries]
+        return [line(entry, hands=msgspec.to_builtins(entry.hands), marks=list(entry.marks)) for entry in state.entries]
 
     def _hand(self, cards: tuple[str, ...], total: int) -> dict[str, Any]:
         return {"cards": list(cards), "points": total}
@@ -163,12 +164,3 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
             return "dealer"
         whole = bool(deal.dealer) and all(len(seat.cards) > 1 or seat.split for seat in deal.seats)
         return "players" if whole else "dealing"
-
-
-def _line(entry: Entry) -> dict[str, Any]:
-    line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
-    if entry.kind == "result":
-        line |= {"hands": msgspec.to_builtins(entry.hands), "marks": list(entry.marks)}
-    if entry.kind == "void":
-        line |= {"reason": entry.reason, "article": entry.article}
-    return line

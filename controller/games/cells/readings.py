@@ -9,10 +9,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.games.cells.turn import CellsTurn
+from controller.games.moves import frames_of
 from controller.games.wheels import readings as wheel
 from controller.games.wheels.readings import Courses, Seen
 from controller.games.wheels.state import Entry, WheelState
-from controller.games.wheels.turn import frames_of
 from devices.readings import WheelCell, WheelNumber, WheelPhase
 
 

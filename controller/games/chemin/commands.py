@@ -22,7 +22,7 @@ from controller.games.chemin.readings import missed
 from controller.games.chemin.state import Coup, Entry
 from controller.games.chemin.turn import Turn
 from controller.games.game import Rejected
-from controller.games.session import session
+from controller.games.session import session, stands
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -145,7 +145,7 @@ def void(turn: Turn, given: RoundVoid) -> None:
 def confirm(turn: Turn, given: RoundConfirm) -> None:
     """The round stands as it lies, or a person says who has won where the cards are not known."""
     of = _undecided(turn, given.round)
-    who = f"{given.by} ({given.role})"
+    who = stands(given)
     if isinstance(of, Entry) or of.question == "silence":
         turn.told_result(of.round, _winner(turn, given.winner), who)
         turn.expect()

@@ -17,6 +17,7 @@ from controller.games.chemin.readings import face_up
 from controller.games.chemin.state import Card, Fate
 from controller.games.chemin.turn import Turn
 from controller.games.game import Rejected
+from controller.games.session import stands
 
 IN_BASKET = "card_in_basket"
 
@@ -53,8 +54,8 @@ def _loose(turn: Turn, given: CardDecide) -> None:
     card, others = turn.state.loose[at], list(turn.state.loose)
     if given.action == "remove":
         del others[at]
-        stands = turn.book.laws[card.doubt or "card_before_close"]
-        turn.say(CardRemoved(why=card.doubt or "", card=None, law=stands.rule, article=stands.article))
+        law = turn.book.laws[card.doubt or "card_before_close"]
+        turn.say(CardRemoved(why=card.doubt or "", card=None, law=law.rule, article=law.article))
     elif given.action in ("accept", "next_round", "read"):
         others[at] = _sound(turn, given, card)
     else:
@@ -89,7 +90,7 @@ def _accept(turn: Turn, given: CardDecide, at: int) -> None:
     if card.doubt == "irregular_deal":
         turn.change_hand(said=(*turn.hand.said, f"fifth_card {at}"))
     turn.change_card(at, card=sound.card, doubt=sound.doubt, frame=sound.frame)
-    turn.change_hand(stands=_by(given))
+    turn.change_hand(stands=stands(given))
     if sound.up and sound.card is not None and sound.to is not None and card.card != sound.card:
         turn.say(CardTurned(round=turn.number, to=sound.to, index=len(cards_of(turn.hand, sound.to)), card=sound.card))
 
@@ -97,7 +98,7 @@ def _accept(turn: Turn, given: CardDecide, at: int) -> None:
 def _remove(turn: Turn, given: CardDecide, at: int) -> None:
     """It leaves the game."""
     turn.remove(at, turn.hand.cards[at].doubt or "card_exposed")
-    turn.change_hand(stands=_by(given))
+    turn.change_hand(stands=stands(given))
 
 
 def _next_round(turn: Turn, given: CardDecide, at: int) -> None:
@@ -110,7 +111,7 @@ def _next_round(turn: Turn, given: CardDecide, at: int) -> None:
         raise Rejected("that card is of this round")
     turn.change(loose=(*turn.state.loose, Card(card=card.card, frame=card.frame)))
     turn.change_card(at, doubt=None, out="removed", frame=None)
-    turn.change_hand(stands=_by(given))
+    turn.change_hand(stands=stands(given))
 
 
 def _for(turn: Turn, given: CardDecide, at: int) -> None:
@@ -142,13 +143,13 @@ def _question(turn: Turn, given: CardDecide) -> None:
     if what == "two_third_cards":
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
-        turn.change_hand(question=None, stands=_by(given))
+        turn.change_hand(question=None, stands=stands(given))
     elif what in ("player_word", "bank_word", "natural_forgotten") and given.action == "remove" and thirds(hand, whose):
         _keep_thirds(turn)
         for at, card in enumerate(turn.hand.cards):
             if card.third and card.to == whose and card.out is None:
                 turn.remove(at, what or "")
-        turn.change_hand(question=None, stands=_by(given))
+        turn.change_hand(question=None, stands=stands(given))
         turn.speak(whose, "stand", given.by)
     elif what == "cards_shown":
         raise Rejected("say that they are exposed, whose they are, and by whose fault")
@@ -238,7 +239,7 @@ def _which(turn: Turn, given: CardDecide) -> None:
     named = [at for at in places if turn.hand.cards[at].card == given.card]
     if given.action != "accept" or not named or len(places) < 2:
         raise Rejected("say accept and the card that counts")
-    turn.change_hand(question=None, stands=_by(given))
+    turn.change_hand(question=None, stands=stands(given))
     for at in places:
         if at != named[0]:
             turn.remove(at, "two_third_cards")
@@ -308,7 +309,7 @@ def _basket(turn: Turn, given: CardDecide) -> None:
     elif fate is None:
         turn.question(IN_BASKET, detail=who)
     else:
-        turn.irregular(IN_BASKET, law=_BASKET[fate], detail=who)
+        turn.irregular(IN_BASKET, law=turn.book.laws[_BASKET[fate]], detail=who)
         for at in meant if fate != "nine" else meant[-1:]:
             turn.remove(at, IN_BASKET, _BASKET[fate], basket=True)
         _meets(turn, who, fate)
@@ -351,10 +352,6 @@ def _meets(turn: Turn, who: str, fate: Fate) -> None:
         turn.unsay(who)
     turn.change_hand(fates={**turn.hand.fates, who: fate})
     assert not waits(turn.hand)
-
-
-def _by(given: CardDecide) -> str:
-    return f"{given.by} ({given.role})"
 
 
 _SEEN: Mapping[str, Callable[[Turn, CardDecide], None]] = {"floor": _floor, "exposed": _exposed, "basket": _basket}

@@ -40,6 +40,7 @@ from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import SHOWN, Entry, State
 from controller.games.chemin.turn import Turn
 from controller.games.machine import SILENCES, Inputs, Machine
+from controller.games.rounds import line
 from controller.rulebooks.chemin import Chemin
 from devices.readings import (
     AnyReading,
@@ -101,7 +102,7 @@ class CheminGame(Machine[Chemin, CheminSettings, State, Turn]):
         """What the retained state tells: of the cards, those that lie face up."""
         hand = state.hand
         turn = self.turn(state)
-        last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
+        last = state.last_result()
         free = self.settings.modality == "free"
         return {
             "phase": self._phase(turn),
@@ -127,7 +128,7 @@ class CheminGame(Machine[Chemin, CheminSettings, State, Turn]):
 
     def history(self, state: State) -> list[dict[str, Any]]:
         """The latest rounds of the session, oldest first."""
-        return [_line(entry) for entry in state.entries[-SHOWN:]]
+        return [line(entry, **_outcomes(entry)) for entry in state.entries[-SHOWN:]]
 
     def _phase(self, turn: Turn) -> str:
         """``closed``, ``no_shoe``, ``shoe_over``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``words``, ``showing``,
@@ -153,12 +154,3 @@ def _times(minimum: int | None, factor: int) -> int | None:
 
 def _outcomes(entry: Entry) -> dict[str, Any]:
     return {"winner": entry.winner, "hands": {hand.who: [hand.points, hand.outcome] for hand in entry.hands}}
-
-
-def _line(entry: Entry) -> dict[str, Any]:
-    line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
-    if entry.kind == "result":
-        line |= _outcomes(entry)
-    if entry.kind == "void":
-        line |= {"reason": entry.reason, "article": entry.article}
-    return line

@@ -7,11 +7,9 @@ from typing import Literal
 import msgspec
 
 from controller.events import Frame, Hand
-from controller.games.moves import Remembered
+from controller.games.rounds import Rounds
 from controller.games.shoe import Past, Shoe
 
-REMEMBERED = 60
-"""Rounds whose outcome is remembered."""
 SHOWN = 20
 """Rounds that the retained history shows."""
 
@@ -84,7 +82,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
     ``past``: the shoes of the last sessions. ``loose``: cards that came while no round was in hand. ``silent``: the
@@ -98,17 +96,3 @@ class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     silent: bool = False
     expected: str | None = None
     entries: tuple[Entry, ...] = ()
-
-    def entry(self, number: int) -> Entry | None:
-        """The outcome of a round of this session, if it is remembered."""
-        return next((entry for entry in self.entries if entry.round == number), None)
-
-    def with_entry(self, entry: Entry) -> State:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
-        others = (each for each in self.entries if each.round != entry.round)
-        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
-        return msgspec.structs.replace(self, entries=entries[-REMEMBERED:])
-
-    def unresolved(self) -> list[Entry]:
-        """The rounds whose result a person may still give."""
-        return [entry for entry in self.entries if entry.kind == "unresolved"]

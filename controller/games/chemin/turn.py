@@ -19,7 +19,6 @@ from controller.events import (
     CardTurned,
     Frame,
     HandDecided,
-    Irregularity,
     RoundResult,
     RoundUnresolved,
     RoundVoid,
@@ -28,7 +27,7 @@ from controller.games import shoe
 from controller.games.chemin.hands import expected, hands_of, placed
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import Card, Coup, Entry, State, Word
-from controller.games.moves import Moves
+from controller.games.rounds import RoundMoves
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.law import Law
 
@@ -47,23 +46,14 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 """What the round may wait for, and the commands that answer it."""
 
 
-class Turn(Moves[Chemin, CheminSettings, State]):
+class Turn(RoundMoves[Chemin, CheminSettings, State]):
     """One step of a table of chemin de fer, or of two cloths."""
-
-    def change_hand(self, **fields: Any) -> None:
-        """Change the round in hand."""
-        self.change(hand=replace(self.hand, **fields))
 
     @property
     def hand(self) -> Coup:
         """The round in hand; there is one."""
         assert self.state.hand is not None
         return self.state.hand
-
-    @property
-    def number(self) -> int:
-        """Its number; 0 for none."""
-        return self.state.hand.round if self.state.hand else 0
 
     def call(self, name: str) -> Announcement | None:
         """What is called; None where the decree has no words for it, or none in this game."""
@@ -220,15 +210,10 @@ class Turn(Moves[Chemin, CheminSettings, State]):
 
     # What is not as it should be
 
-    def irregular(self, what: str, *, law: str | None = None, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands."""
-        stands = self.book.laws[law or what]
-        self.say(Irregularity(round=self.number, what=what, law=stands.rule, article=stands.article, asks=asks, detail=detail))
-
-    def question(self, what: str, *, law: str | None = None, detail: str | None = None) -> None:
-        """The same, and the round waits for a person."""
+    def question(self, what: str, *, detail: str | None = None) -> None:
+        """Say what is not as it should be, and the round waits for a person."""
         self.change_hand(question=what)
-        self.irregular(what, law=law, asks=QUESTIONS[what], detail=detail)
+        self.irregular(what, asks=QUESTIONS[what], detail=detail)
 
     def doubt(self, at: int, what: str) -> None:
         """A person must decide about this card of the round; it waits, and so do all that come after it."""

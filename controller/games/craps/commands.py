@@ -23,7 +23,7 @@ from controller.games.craps.readings import land
 from controller.games.craps.state import Entry, Hand
 from controller.games.craps.turn import DECISIONS, Turn, are_dice
 from controller.games.game import Rejected
-from controller.games.session import session
+from controller.games.session import named, session, stands
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -117,7 +117,7 @@ def tell_dice(turn: Turn, given: DiceTell) -> None:
         turn.close_bets(by=given.by)
     if turn.state.hand and turn.state.hand.asks != DECISIONS:
         turn.change_hand(asks=())
-    land(turn, dice, f"{given.by} ({given.role})")
+    land(turn, dice, stands(given))
 
 
 def void(turn: Turn, given: RoundVoid) -> None:
@@ -133,21 +133,21 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     """A person stands for the result of a throw, or lets the round in hand go on."""
     of = _undecided(turn, given.round, "round.confirm")
     _in_order(turn, of.round)
-    stands = f"{given.by} ({given.role})"
+    who = stands(given)
     seen = of.dice if isinstance(of, Hand) else of.candidate
     dice = seen if given.dice is None else _dice(given.dice)
     if isinstance(of, Hand):
         if not of.asks:
             raise Rejected(f"round {of.round} waits for no decision")
         if dice is None:
-            turn.change_hand(asks=(), stands=stands)
+            turn.change_hand(asks=(), stands=who)
             return
         if not of.closed:
             turn.close_bets(unobserved=True)
             of = turn.state.hand or of
     if dice is None:
         raise Rejected(f"round {of.round} has no candidate: say the dice")
-    turn.result(of, dice, confirmed_by=stands)
+    turn.result(of, dice, confirmed_by=who)
 
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
@@ -179,7 +179,7 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
 
 def _replace(turn: Turn, entry: Entry, given: ResultCorrect) -> None:
     assert entry.dice is not None
-    turn.state = turn.state.with_entry(entry, turn.book.points)
+    turn.state = turn.state.after(entry, turn.book.points)
     turn.say(
         ResultCorrected(
             round=entry.round,
@@ -266,13 +266,4 @@ def _undecided(turn: Turn, number: int | None, command: str) -> Hand | Entry:
         if not waiting:
             raise Rejected(f"round {hand.round} waits for no decision" if hand else "no throw waits for a decision")
         raise Rejected(f"say which round: {', '.join(str(each.round) for each in (*waiting, *((hand,) if hand else ())))}")
-    if hand and hand.round == number:
-        return hand
-    entry = turn.state.entry(number)
-    if entry is None:
-        raise Rejected(f"round {number} is not among the throws remembered of this session")
-    if entry.kind == "result":
-        raise Rejected(f"round {number} has its result; to replace it say result.correct")
-    if entry.kind == "void":
-        raise Rejected(f"round {number} is null already")
-    return entry
+    return named(turn.state, hand, number, rounds="throws", has="has its result; to replace it say result.correct")

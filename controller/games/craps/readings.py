@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from controller.games.craps.state import Entry, Hand, State
-from controller.games.craps.turn import TELL, Turn, are_dice, frames_of
+from controller.games.craps.turn import TELL, Turn, are_dice
+from controller.games.moves import frames_of
 from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
 TROUBLES: Mapping[DiceFaultName, str] = {

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
 from controller.events import Frame
 from controller.games.craps.bets import Dice, next_point
-from controller.games.moves import Remembered
+from controller.games.rounds import Rounds, in_place
 
-REMEMBERED = 60
-"""Throws that can still be confirmed or corrected: about an hour of play."""
 SHOWN = 20
 """Throws that the retained history shows."""
 
@@ -79,7 +77,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     corrected: bool = False
 
 
-class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of craps between two inputs.
 
     ``before``: the point before the oldest entry. ``set``: the dice of now; ``used``: those of this session that were put
@@ -89,6 +87,9 @@ class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     they have, since the last outcome. ``gap``: the device was silent since then, and ``airborne`` is the throw that the dice
     were in before. ``stray``: a throw outside a round was reported since. ``relaunch``: the throw before was null.
     """
+
+    kept: ClassVar[int] = 60
+    """About an hour of play."""
 
     hand: Hand | None = None
     entries: tuple[Entry, ...] = ()
@@ -119,24 +120,15 @@ class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
                 point = next_point(points, point, sum(entry.dice))
         return point
 
-    def entry(self, number: int) -> Entry | None:
-        """The outcome of a round of this session, if it is remembered."""
-        return next((entry for entry in self.entries if entry.round == number), None)
-
-    def with_entry(self, entry: Entry, points: tuple[int, ...]) -> State:
+    def after(self, entry: Entry, points: tuple[int, ...]) -> State:
         """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
-        others = (each for each in self.entries if each.round != entry.round)
-        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
+        entries = in_place(self.entries, entry)
         before = self.before
-        if len(entries) > REMEMBERED:
+        if len(entries) > self.kept:
             if entries[0].dice:
                 before = next_point(points, before, sum(entries[0].dice))
             entries = entries[1:]
         return msgspec.structs.replace(self, entries=entries, before=before)
-
-    def unresolved(self) -> list[Entry]:
-        """The throws whose result a person may still give."""
-        return [entry for entry in self.entries if entry.kind == "unresolved"]
 
     def results(self) -> list[Entry]:
         """The throws that have a result."""

@@ -5,7 +5,7 @@ Each move changes the state and says its event in one go, so that the two cannot
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -13,7 +13,6 @@ from controller.commands import Command, VoidReason
 from controller.events import (
     BetsClosed,
     Frame,
-    Irregularity,
     LastRounds,
     PointSet,
     RoundOpened,
@@ -26,7 +25,7 @@ from controller.events import (
 from controller.games.craps.bets import Bets, Dice, moved, next_point, settle, settle_all, sevens_out
 from controller.games.craps.settings import CrapsSettings
 from controller.games.craps.state import DiceSet, Entry, Hand, Placed, State
-from controller.games.moves import Moves, frame_of
+from controller.games.rounds import RoundMoves
 from controller.rulebooks.craps import Craps
 from controller.rulebooks.law import Law
 from devices.readings import Reading
@@ -40,17 +39,12 @@ Why = Literal["silence", "undecided"]
 ShooterWhy = Literal["first", "seven", "refused", "withdrawn", "corrected"]
 
 
-class Turn(Moves[Craps, CrapsSettings, State]):
+class Turn(RoundMoves[Craps, CrapsSettings, State]):
     """One step of a table of craps. ``bets``: those that the table offers."""
 
     def __init__(self, book: Craps, settings: CrapsSettings, state: State, bets: Bets) -> None:
         super().__init__(book, settings, state)
         self.bets = bets
-
-    def change_hand(self, **fields: Any) -> None:
-        """Change the round in hand."""
-        assert self.state.hand is not None
-        self.change(hand=replace(self.state.hand, **fields))
 
     @property
     def point(self) -> int | None:
@@ -206,7 +200,7 @@ class Turn(Moves[Craps, CrapsSettings, State]):
 
     def _record(self, entry: Entry) -> None:
         hand = self.state.hand
-        self.state = self.state.with_entry(entry, self.book.points)
+        self.state = self.state.after(entry, self.book.points)
         if hand is not None and hand.round == entry.round:
             throw = self.state.throw if hand.throw is None else hand.throw
             self.change(hand=None, moved=False, gap=False, airborne=None, throw=throw)
@@ -244,21 +238,6 @@ class Turn(Moves[Craps, CrapsSettings, State]):
 
     # What is not as it should be
 
-    def irregular(self, what: str, *, given: Reading | None = None, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands."""
-        law, hand = self.book.laws[what], self.state.hand
-        self.say(
-            Irregularity(
-                round=hand.round if hand else 0,
-                what=what,
-                law=law.rule,
-                article=law.article,
-                detail=detail,
-                asks=asks,
-                frames=frames_of(given),
-            )
-        )
-
     def ask(self, what: str, asks: tuple[str, ...] = DECISIONS, *, given: Reading | None = None, detail: str | None = None) -> None:
         """A breach in the round in hand, told once: it waits for a person, whom the gravest breach names."""
         hand = self.state.hand
@@ -266,12 +245,6 @@ class Turn(Moves[Craps, CrapsSettings, State]):
             return
         self.change_hand(said=(*hand.said, what), asks=hand.asks if hand.asks == DECISIONS else asks)
         self.irregular(what, given=given, asks=asks, detail=detail)
-
-
-def frames_of(given: Reading | None) -> tuple[Frame, ...]:
-    """The frame behind a reading, as evidence."""
-    frame = frame_of(given) if given is not None else None
-    return () if frame is None else (frame,)
 
 
 def are_dice(values: Dice) -> bool:

@@ -24,7 +24,7 @@ from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow
 from controller.games.punto_banca.state import Burn, Coup
 from controller.games.punto_banca.turn import Turn
-from controller.games.session import another_round, session, undecided
+from controller.games.session import another_round, no_round, null_by, session, stands, undecided
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -56,7 +56,7 @@ def close_session(turn: Turn, given: SessionClose) -> None:
 def start_shoe(turn: Turn, given: ShoeStart) -> None:
     """Cards are in the shoe: a talla begins, with the burn."""
     session(turn)
-    _no_round(turn)
+    no_round(turn)
     law = turn.book.laws["shoe_unnumbered"]
     if not given.shoe.strip():
         raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
@@ -69,7 +69,7 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
 def end_shoe(turn: Turn, given: ShoeEnd) -> None:
     """The cards leave the shoe; if they were counted, the count is held against the composition."""
     session(turn)
-    _no_round(turn)
+    no_round(turn)
     if turn.state.shoe is None:
         raise Rejected("no shoe is at the table")
     _end_talla(turn, given.left)
@@ -93,7 +93,7 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.last)
-    _no_round(turn)
+    no_round(turn)
     _ready(turn)
     turn.open_bets(given.by)
     turn.expect()
@@ -131,9 +131,7 @@ def turn_cards(turn: Turn, given: CardsTurn) -> None:
 def void(turn: Turn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
     of = undecided(turn.state, turn.state.hand, given.round)
-    law = turn.book.void.get(given.reason)
-    if law is None:
-        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    law = null_by(turn, given)
     turn.void(of, given.reason, law, given)
     turn.expect()
 
@@ -157,7 +155,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     player, banker = hands or ((), ())
     if hands is not None and given.winner in (None, winner_of(player, banker)):
         frames = tuple(card.frame for card in cards if card.frame is not None) or frames
-    turn.result(of.round, player, banker, frames, f"{given.by} ({given.role})", given.winner)
+    turn.result(of.round, player, banker, frames, stands(given), given.winner)
     if isinstance(of, Coup):
         turn.change(adrift=True)  # its last cards may still come
     turn.expect()
@@ -184,11 +182,6 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
 
 
 # What commands stand on
-
-
-def _no_round(turn: Turn) -> None:
-    if turn.state.hand is not None:
-        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
 
 
 def _ready(turn: Turn) -> None:

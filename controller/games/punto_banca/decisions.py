@@ -14,6 +14,7 @@ from controller.games.punto_banca.coup import count, next_place
 from controller.games.punto_banca.readings import burn, finish_burn, follow, lose_place, ready
 from controller.games.punto_banca.state import Waiting
 from controller.games.punto_banca.turn import Turn
+from controller.games.session import stands
 from devices.readings import CardDrawn
 
 
@@ -64,7 +65,7 @@ def _unread(turn: Turn, given: CardDecide) -> bool:
             counted, trouble = shoe.read(now, card)
             cards = hand.cards(side)
             turn.change(shoe=counted)
-            turn.change_hand(**{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])}, stands=_who(given))
+            turn.change_hand(**{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])}, stands=stands(given))
             if each.up:
                 turn.say(CardTurned(round=hand.round, to=side, index=index + 1, card=card))
             if trouble is not None:
@@ -98,7 +99,7 @@ def _place(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
         raise Rejected(f"the next card belongs to {to}")
     turn.change(queue=state.queue[1:])
     ready(turn)
-    turn.change_hand(stands=_who(given), gap=False)
+    turn.change_hand(stands=stands(given), gap=False)
     turn.place(waiting.given, to)
 
 
@@ -131,7 +132,7 @@ def _remove(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
         )
     )
     if hand is not None:
-        turn.change_hand(stands=_who(given))
+        turn.change_hand(stands=stands(given))
 
 
 def _next_round(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
@@ -151,7 +152,7 @@ def _next_round(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
     else:
         turn.change(carried=(*turn.state.carried, kept))
     if turn.state.hand is not None:
-        turn.change_hand(stands=_who(given))
+        turn.change_hand(stands=stands(given))
 
 
 _DECIDED = {"accept": _place, "for": _place, "read": _read, "remove": _remove, "next_round": _next_round}
@@ -191,7 +192,3 @@ def _burn(turn: Turn, given: CardDecide) -> None:
         finish_burn(turn, anyway=True)
     else:
         raise Rejected("of the burn say read and its first card, or accept that it is over")
-
-
-def _who(given: CardDecide) -> str:
-    return f"{given.by} ({given.role})"

@@ -37,6 +37,7 @@ from controller.games.punto_banca import commands, decisions, readings
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import SHOWN, Entry, State
 from controller.games.punto_banca.turn import Turn
+from controller.games.rounds import line
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.punto_banca import PuntoBanca
 from devices.readings import (
@@ -100,7 +101,7 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""
         hand = state.hand
-        last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
+        last = state.last_result()
         six = self.settings.modality == "half_on_six"
         return {
             "phase": _phase(state),
@@ -127,13 +128,8 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
 
 
 def _line(entry: Entry) -> dict[str, Any]:
-    line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
-    if entry.kind == "result":
-        points = {hand.who: hand.points for hand in entry.hands}
-        line |= {"winner": entry.winner or "tie", "points": points, "marks": list(entry.marks), "corrected": entry.corrected}
-    if entry.kind == "void":
-        line |= {"reason": entry.reason, "article": entry.article}
-    return line
+    points = {hand.who: hand.points for hand in entry.hands}
+    return line(entry, winner=entry.winner or "tie", points=points, marks=list(entry.marks), corrected=entry.corrected)
 
 
 def _asks(state: State) -> tuple[str, ...]:

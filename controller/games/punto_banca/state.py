@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
 from controller.events import Frame, Hand
 from controller.games.baccarat import ORDER, SIDES, Side
-from controller.games.moves import Remembered
+from controller.games.rounds import Rounds
 from controller.games.shoe import Past, Shoe
 from devices.readings import CardDrawn, ShoeResult
 
-REMEMBERED = 100
-"""Rounds whose outcome is remembered: more than a talla of six decks has."""
 QUEUE = 12
 """Cards that wait for a person at most: two coups. What comes after them is counted, and not followed."""
 SHOWN = 20
@@ -99,7 +97,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of punto y banca between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards that wait for a decision,
@@ -109,6 +107,9 @@ class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     has not said what is in it. ``expected``: what was last said of the next card. ``last``: announced last hands that are
     left, from round ``last_since`` on.
     """
+
+    kept: ClassVar[int] = 100
+    """More than a talla of six decks has."""
 
     past: Past = ()
     shoe: Shoe | None = None
@@ -125,20 +126,6 @@ class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     last: int | None = None
     last_since: int = 0
     entries: tuple[Entry, ...] = ()
-
-    def entry(self, number: int) -> Entry | None:
-        """The outcome of a round of this session, if it is remembered."""
-        return next((entry for entry in self.entries if entry.round == number), None)
-
-    def with_entry(self, entry: Entry) -> State:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
-        others = (each for each in self.entries if each.round != entry.round)
-        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
-        return msgspec.structs.replace(self, entries=entries[-REMEMBERED:])
-
-    def unresolved(self) -> list[Entry]:
-        """The rounds whose result a person may still give."""
-        return [entry for entry in self.entries if entry.kind == "unresolved"]
 
     @property
     def asks(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Each move changes the state and says its event in one go, so that the two cannot
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -17,7 +17,6 @@ from controller.events import (
     CardTurned,
     Frame,
     HandDecided,
-    Irregularity,
     LastRounds,
     RoundOpened,
     RoundResult,
@@ -26,10 +25,11 @@ from controller.events import (
 )
 from controller.games import shoe
 from controller.games.baccarat import SIDES, Side, is_natural, next_card, points
-from controller.games.moves import Moves, frame_of
+from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import all_known, announced, count, hands_of, is_complete, marks_of, next_place, winner_of
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import Card, Coup, Entry, State
+from controller.games.rounds import RoundMoves
 from controller.rulebooks.law import Law
 from controller.rulebooks.punto_banca import PuntoBanca
 from devices.readings import CardDrawn, ShoeResult
@@ -40,18 +40,8 @@ OUTCOMES = ("round.confirm", "round.void")
 Why = Literal["silence", "witnesses_disagree", "undecided"]
 
 
-class Turn(Moves[PuntoBanca, PuntoBancaSettings, State]):
+class Turn(RoundMoves[PuntoBanca, PuntoBancaSettings, State]):
     """One step of a table of punto y banca."""
-
-    @property
-    def number(self) -> int:
-        """The round in hand; 0 without one."""
-        return self.state.hand.round if self.state.hand else 0
-
-    def change_hand(self, **fields: Any) -> None:
-        """Change the round in hand."""
-        assert self.state.hand is not None
-        self.change(hand=replace(self.state.hand, **fields))
 
     # The course of a round
 
@@ -236,17 +226,6 @@ class Turn(Moves[PuntoBanca, PuntoBancaSettings, State]):
         if self.state.hand is None and now is not None and now.cut_at is not None and not now.over:
             self.change(shoe=replace(now, over=True))
             self.say(shoe.ended(now, "cut"))
-
-    # What is not as it should be
-
-    def irregular(
-        self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None, frames: tuple[Frame, ...] = ()
-    ) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands. Never with a card that is not up."""
-        law = self.book.laws[what]
-        self.say(
-            Irregularity(round=self.number, what=what, law=law.rule, article=law.article, detail=detail, asks=asks, frames=frames)
-        )
 
 
 def _filled(call: str, total: int) -> str:

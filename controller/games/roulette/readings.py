@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from controller.games.moves import frames_of
 from controller.games.roulette.state import Hand, Launch
 from controller.games.roulette.turn import Turn
 from controller.games.wheels import readings as wheel
 from controller.games.wheels.readings import Courses, Seen
 from controller.games.wheels.state import WheelState
-from controller.games.wheels.turn import frames_of
 from devices.readings import WheelCell, WheelNumber, WheelPhase
 
 

@@ -23,7 +23,7 @@ from controller.games import shoe, talla
 from controller.games.cards import is_card
 from controller.games.game import Rejected
 from controller.games.moves import frame_of
-from controller.games.session import another_round, session, undecided
+from controller.games.session import another_round, no_round, null_by, session, stands, undecided
 from controller.games.trente.readings import cut, follow_all, lose_place, ready
 from controller.games.trente.rows import ROWS, is_coup, next_row, rows, winner
 from controller.games.trente.state import Card, Coup, Waiting
@@ -58,7 +58,7 @@ def close_session(turn: Turn, given: SessionClose) -> None:
 def start_shoe(turn: Turn, given: ShoeStart) -> None:
     """Cards are in the shoe: a talla begins."""
     session(turn)
-    _no_round(turn)
+    no_round(turn)
     law = turn.book.laws["shoe_unnumbered"]
     if not given.shoe.strip():
         raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
@@ -70,7 +70,7 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
 def end_shoe(turn: Turn, given: ShoeEnd) -> None:
     """The cards leave the shoe. After the cut card the last ones were counted: on the table, or by a person."""
     session(turn)
-    _no_round(turn)
+    no_round(turn)
     if turn.state.shoe is None:
         raise Rejected("no shoe is at the table")
     _end_talla(turn, given.left)
@@ -97,7 +97,7 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.last)
-    _no_round(turn)
+    no_round(turn)
     state, law = turn.state, turn.book.laws["shoe_over"]
     if state.shoe is None:
         raise Rejected("no shoe is at the table: say shoe.start")
@@ -129,9 +129,7 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
 def void(turn: Turn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge; for the cut card too, where the shoe does not see it."""
     of, now = undecided(turn.state, turn.state.hand, given.round), turn.state.shoe
-    law = turn.book.void.get(given.reason)
-    if law is None:
-        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    law = null_by(turn, given)
     if given.reason == "cut_card" and isinstance(of, Coup):
         if now is None or now.continuous:
             raise Rejected("no cut card is in this shoe")
@@ -156,7 +154,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     if not whole and given.winner is None:
         raise Rejected(f"the cards of round {of.round} are not all known: say the winner")
     by_cards = whole and given.winner in (None, winner(known) or "tie")
-    turn.result(of.round, of.cards, f"{given.by} ({given.role})", None if by_cards else given.winner)
+    turn.result(of.round, of.cards, stands(given), None if by_cards else given.winner)
     if isinstance(of, Coup):
         turn.change(adrift=True)  # its last cards may still come
     turn.expect()
@@ -210,9 +208,9 @@ def _unread(turn: Turn, given: CardDecide, hand: Coup) -> None:
     """The first card of the round that was not read: it is this one, or it leaves the game."""
     index = next(place for place, each in enumerate(hand.cards) if each.card is None)
     before, after = hand.cards[:index], hand.cards[index + 1 :]
-    stands = _who(given)
+    who = stands(given)
     if given.action == "remove":
-        turn.change_hand(cards=before + after, stands=stands)
+        turn.change_hand(cards=before + after, stands=who)
         turn.say(CardRemoved(round=hand.round, why="card_unread", card=None))
         return
     if given.action != "read":
@@ -225,7 +223,7 @@ def _unread(turn: Turn, given: CardDecide, hand: Coup) -> None:
     assert to is not None
     black, red = rows(known)
     turn.change(shoe=counted)
-    turn.change_hand(cards=(*before, replace(hand.cards[index], card=card), *after), stands=stands)
+    turn.change_hand(cards=(*before, replace(hand.cards[index], card=card), *after), stands=who)
     turn.say(CardDealt(round=hand.round, to=to, index=len(black if to == "black" else red) + 1, card=card))
     if trouble is not None:
         turn.irregular(trouble)
@@ -273,13 +271,4 @@ def _card(given: CardDecide) -> str:
 
 def _stand(turn: Turn, given: CardDecide) -> None:
     if turn.state.hand is not None:
-        turn.change_hand(stands=_who(given))
-
-
-def _who(given: CardDecide) -> str:
-    return f"{given.by} ({given.role})"
-
-
-def _no_round(turn: Turn) -> None:
-    if turn.state.hand is not None:
-        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
+        turn.change_hand(stands=stands(given))

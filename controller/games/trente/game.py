@@ -29,6 +29,7 @@ from controller.commands import (
 )
 from controller.games import shoe
 from controller.games.machine import SILENCES, Inputs, Machine
+from controller.games.rounds import line
 from controller.games.session import announce_last_rounds
 from controller.games.trente import commands, readings
 from controller.games.trente.rows import ROWS, points, rows
@@ -79,7 +80,7 @@ class TrenteGame(Machine[Trente, TrenteSettings, State, Turn]):
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells."""
         on_table = _on_table(state)
-        last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
+        last = state.last_result()
         return {
             "phase": _phase(state),
             "session": state.session,
@@ -116,13 +117,8 @@ def _on_table(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _line(entry: Entry) -> dict[str, Any]:
-    line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
-    if entry.kind == "result":
-        made = {hand.who: hand.points for hand in entry.hands}
-        line |= {"winner": entry.winner or "tie", "points": made, "marks": list(entry.marks), "corrected": entry.corrected}
-    if entry.kind == "void":
-        line |= {"reason": entry.reason, "article": entry.article}
-    return line
+    points = {hand.who: hand.points for hand in entry.hands}
+    return line(entry, winner=entry.winner or "tie", points=points, marks=list(entry.marks), corrected=entry.corrected)
 
 
 def _phase(state: State) -> str:

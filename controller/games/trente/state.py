@@ -7,13 +7,11 @@ from typing import Literal
 import msgspec
 
 from controller.events import Frame, Hand
-from controller.games.moves import Remembered
+from controller.games.rounds import Rounds
 from controller.games.shoe import Past, Shoe
 from controller.games.trente.rows import Row
 from devices.readings import CardDrawn
 
-REMEMBERED = 60
-"""Rounds whose outcome is remembered: more than a talla of six decks has."""
 QUEUE = 24
 """Cards that wait for a person at most: two long coups. What comes after them is counted, and not followed."""
 SHOWN = 20
@@ -68,7 +66,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of trente et quarante between two inputs.
 
     ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card. ``queue``: cards that wait for a
@@ -94,20 +92,6 @@ class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     last: int | None = None
     last_since: int = 0
     entries: tuple[Entry, ...] = ()
-
-    def entry(self, number: int) -> Entry | None:
-        """The outcome of a round of this session, if it is remembered."""
-        return next((entry for entry in self.entries if entry.round == number), None)
-
-    def with_entry(self, entry: Entry) -> State:
-        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
-        others = (each for each in self.entries if each.round != entry.round)
-        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
-        return msgspec.structs.replace(self, entries=entries[-REMEMBERED:])
-
-    def unresolved(self) -> list[Entry]:
-        """The rounds whose result a person may still give."""
-        return [entry for entry in self.entries if entry.kind == "unresolved"]
 
     @property
     def asks(self) -> tuple[str, ...]:

@@ -5,23 +5,21 @@ Each move changes the state and says its event in one go, so that the two cannot
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-from msgspec.structs import replace
+from typing import Literal
 
 from controller.commands import Command, VoidReason
 from controller.events import (
     BetsClosed,
     CardDealt,
     CardExpected,
-    Irregularity,
     LastRounds,
     RoundOpened,
     RoundResult,
     RoundUnresolved,
     RoundVoid,
 )
-from controller.games.moves import Moves, frame_of
+from controller.games.moves import frame_of
+from controller.games.rounds import RoundMoves
 from controller.games.trente.rows import ROWS, Row, hands, is_coup, marks, next_row, rows, winner
 from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import Card, Coup, Entry, State
@@ -30,18 +28,8 @@ from controller.rulebooks.trente import Trente
 from devices.readings import CardDrawn
 
 
-class Turn(Moves[Trente, TrenteSettings, State]):
+class Turn(RoundMoves[Trente, TrenteSettings, State]):
     """One step of a table of trente et quarante."""
-
-    @property
-    def number(self) -> int:
-        """The round in hand; 0 without one."""
-        return self.state.hand.round if self.state.hand else 0
-
-    def change_hand(self, **fields: Any) -> None:
-        """Change the round in hand."""
-        assert self.state.hand is not None
-        self.change(hand=replace(self.state.hand, **fields))
 
     # The course of a round
 
@@ -155,13 +143,6 @@ class Turn(Moves[Trente, TrenteSettings, State]):
         self.state = self.state.with_entry(entry)
         if hand is not None and hand.round == entry.round:
             self.change(hand=None, queue=())
-
-    # What is not as it should be
-
-    def irregular(self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands."""
-        law = self.book.laws[what]
-        self.say(Irregularity(round=self.number, what=what, law=law.rule, article=law.article, detail=detail, asks=asks))
 
 
 _CALLS = {"colour": "colour_wins", "inverse": "colour_loses"}

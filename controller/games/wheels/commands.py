@@ -19,7 +19,7 @@ from controller.commands import (
 from controller.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, session
+from controller.games.session import another_round, no_round, session, stands, undecided
 from controller.games.wheels.readings import STARTING
 from controller.games.wheels.state import Countdown, Entry, Hand, Purpose
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
@@ -68,8 +68,7 @@ def open_bets(turn: WheelTurn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.left("close"))
     _person(turn)
-    if turn.state.hand:
-        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
+    no_round(turn)
     turn.open_bets(None, by=given.by)
 
 
@@ -87,7 +86,7 @@ def close_bets(turn: WheelTurn, given: BetsClose) -> None:
 
 def void(turn: WheelTurn, given: RoundVoid) -> None:
     """The spin is null, for a reason that the decree has, or by the word of the person in charge."""
-    of = _undecided(turn, given.round, "round.void")
+    of = _undecided(turn, given.round, calls_null=True)
     law = turn.book.void.get(given.reason)
     if law is None and given.reason != "inspector":
         has = _or(tuple(turn.book.void)) or "no cause; it is for the person in charge to say: inspector"
@@ -97,8 +96,8 @@ def void(turn: WheelTurn, given: RoundVoid) -> None:
 
 def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
     """A person stands for the result of a round, or lets the round in hand go on."""
-    of = _undecided(turn, given.round, "round.confirm")
-    stands = f"{given.by} ({given.role})"
+    of = _undecided(turn, given.round)
+    who = stands(given)
     seen = of.landed if isinstance(of, Hand) else of.candidate
     number = seen if given.number is None else given.number
     if isinstance(of, Hand):
@@ -107,11 +106,11 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
         if of.landed is None and not (given.number is not None and turn.may_be_told(of)):
             if given.number is not None:
                 raise Rejected(f"the ball of round {of.round} has not fallen yet")
-            turn.change_hand(asks=(), stands=stands)
+            turn.change_hand(asks=(), stands=who)
             return
     if number is None:
         raise Rejected(f"round {of.round} has no candidate: say the number")
-    turn.result(of, turn.pocket(number), confirmed_by=stands, cell=of.cell if number == seen else None)
+    turn.result(of, turn.pocket(number), confirmed_by=who, cell=of.cell if number == seen else None)
 
 
 def correct(turn: WheelTurn, given: ResultCorrect) -> None:
@@ -189,27 +188,10 @@ def _limit_law(turn: WheelTurn) -> str:
     return f"{law.rule}, {law.article}"
 
 
-def _undecided(turn: WheelTurn, number: int | None, command: str) -> Hand | Entry:
-    """The round that a decision is about: the one in hand, else the one unresolved round, else it must be named."""
-    hand, waiting = turn.state.hand, turn.state.unresolved()
-    if number is None:
-        if hand and (command == "round.void" or hand.asks or not waiting):
-            return hand
-        if len(waiting) == 1:
-            return waiting[0]
-        if not waiting:
-            raise Rejected("no round is in hand, and none waits for a decision")
-        raise Rejected(f"say which round: {_or(tuple(str(entry.round) for entry in waiting))} are unresolved")
-    if hand and hand.round == number:
-        return hand
-    entry = turn.state.entry(number)
-    if entry is None:
-        raise Rejected(f"round {number} is not among the rounds remembered of this session")
-    if entry.kind == "result":
-        raise Rejected(f"round {number} has its result; to replace it say result.correct")
-    if entry.kind == "void":
-        raise Rejected(f"round {number} is null already")
-    return entry
+def _undecided(turn: WheelTurn, number: int | None, *, calls_null: bool = False) -> Hand | Entry:
+    hand = turn.state.hand
+    first = hand is not None and (calls_null or bool(hand.asks))
+    return undecided(turn.state, hand, number, first=first, has="has its result; to replace it say result.correct")
 
 
 def _or(words: tuple[str, ...]) -> str:

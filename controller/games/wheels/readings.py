@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from controller.games.moves import frames_of
 from controller.games.wheels.state import Entry, Hand, WheelState
-from controller.games.wheels.turn import DECISIONS, WRONG_DEVICE, WheelTurn, Why, frames_of
+from controller.games.wheels.turn import DECISIONS, WRONG_DEVICE, WheelTurn, Why
 from devices.readings import AnyReading, Number, Phase, Reading, WheelCell, WheelFault, WheelNumber, WheelPhase
 
 STARTING: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")

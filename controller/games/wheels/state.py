@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, Self, TypeVar
+from typing import ClassVar, Literal, Self, TypeVar
 
 import msgspec
 
 from controller.events import Frame
-from controller.games.moves import Remembered
+from controller.games.rounds import Rounds, in_place
 from devices.readings import Number, Phase
 
-REMEMBERED = 60
-"""Rounds that can still be confirmed or corrected: about an hour of play."""
 SHOWN = 20
 """Rounds that the retained history shows."""
 
@@ -95,7 +93,7 @@ class Tally(msgspec.Struct, frozen=True):
 T = TypeVar("T", bound=Tally)
 
 
-class WheelState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+class WheelState(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table with a wheel between two inputs.
 
     ``phase`` and ``spin``: what the wheel last said, live. ``spent``: the outcome of what the wheel is doing is known, so
@@ -104,6 +102,9 @@ class WheelState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     ``foreign``: devices that said what no wheel of the game says, and are not listened to in this session. ``before``: the
     tally before the oldest entry.
     """
+
+    kept: ClassVar[int] = 60
+    """About an hour of play."""
 
     hand: Hand | None = None
     phase: Phase | None = None
@@ -121,22 +122,13 @@ class WheelState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
         """The tally after all remembered rounds, or after round ``upto``."""
         return tallied(self.before, self.entries, upto)
 
-    def entry(self, number: int) -> Entry | None:
-        """The outcome of a round of this session, if it is remembered."""
-        return next((entry for entry in self.entries if entry.round == number), None)
-
     def with_entry(self, entry: Entry) -> Self:
         """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
-        others = (each for each in self.entries if each.round != entry.round)
-        entries = tuple(sorted((*others, entry), key=lambda each: each.round))
+        entries = in_place(self.entries, entry)
         before = self.before
-        if len(entries) > REMEMBERED:
+        if len(entries) > self.kept:
             before, entries = before.after(entries[0]), entries[1:]
         return msgspec.structs.replace(self, entries=entries, before=before)
-
-    def unresolved(self) -> list[Entry]:
-        """The rounds whose result a person may still give."""
-        return [entry for entry in self.entries if entry.kind == "unresolved"]
 
     def left(self, purpose: Purpose) -> int | None:
         """How many announced last balls are left, or None where none were announced."""

@@ -15,7 +15,6 @@ from controller.commands import Command, VoidReason
 from controller.events import (
     BetsClosed,
     Frame,
-    Irregularity,
     LastRounds,
     LimitChanged,
     RoundOpened,
@@ -24,7 +23,7 @@ from controller.events import (
     RoundVoid,
 )
 from controller.games.game import Rejected
-from controller.games.moves import Moves, frame_of
+from controller.games.rounds import RoundMoves
 from controller.games.wheels.settings import Breach, Policy, WheelSettings
 from controller.games.wheels.state import Entry, Hand, WheelState
 from controller.rulebooks.rulebook import Law
@@ -40,7 +39,7 @@ WRONG_DEVICE = "wrong_device"
 Why = Literal["silence", "witnesses_disagree", "number_unknown", "before_no_more_bets", "no_launch", "undecided"]
 
 
-class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
+class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     """One step of a table with a wheel. What differs from game to game stands first."""
 
     opening: ClassVar[tuple[Phase, ...]]
@@ -83,11 +82,6 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
         return {}
 
     # The round in hand
-
-    def change_hand(self, **fields: Any) -> None:
-        """Change the round in hand."""
-        assert self.state.hand is not None
-        self.change(hand=replace(self.state.hand, **fields))
 
     @property
     def bets_open_at_wheel(self) -> bool:
@@ -224,30 +218,10 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
 
     # What is not as it should be
 
-    def irregular(
-        self,
-        what: str,
-        law: Law | None = None,
-        *,
-        given: Reading | None = None,
-        asks: tuple[str, ...] = (),
-        detail: str | None = None,
-    ) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands: under its own name, if not elsewhere."""
-        law = law or self.book.laws[what]
+    def about(self, given: Reading | None) -> dict[str, Any]:
+        """The spin."""
         hand = self.state.hand
-        self.say(
-            Irregularity(
-                round=hand.round if hand else 0,
-                what=what,
-                law=law.rule,
-                article=law.article,
-                spin=hand.spin if hand else getattr(given, "spin", None),
-                detail=detail,
-                asks=asks,
-                frames=frames_of(given),
-            )
-        )
+        return {"spin": hand.spin if hand else getattr(given, "spin", None)}
 
     def breach(self, what: str, given: Reading) -> None:
         """A breach in the round in hand, told once: the table's policy says whether it waits for a person or is null."""
@@ -273,9 +247,3 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
         if self.has(number):
             return number
         raise Rejected(f"the wheel has no number {number}; it has {self.numbers()}")
-
-
-def frames_of(given: Reading | None) -> tuple[Frame, ...]:
-    """The frame behind a reading, as evidence."""
-    frame = frame_of(given) if given is not None else None
-    return () if frame is None else (frame,)

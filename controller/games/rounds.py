@@ -1,0 +1,123 @@
+"""What a table remembers of its rounds: the base of each ``State`` that has one in hand, and what the history tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+from msgspec.structs import replace
+
+from controller.events import Frame, Irregularity
+from controller.games.moves import Moves, Remembered, frames_of
+from controller.games.session import Decided
+from controller.rulebooks.law import Law
+from devices.readings import Reading
+
+
+class Lawful(Protocol):
+    """A rulebook, as far as it is needed here."""
+
+    @property
+    def laws(self) -> dict[str, Law]:
+        """The law behind each irregularity."""
+        ...
+
+
+E = TypeVar("E", bound=Decided)
+
+
+class Rounds(Remembered, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
+    """A table that remembers the outcomes of its rounds.
+
+    ``hand``, the round in hand, and ``entries`` each state has for itself: where they stand is where they are written down.
+    """
+
+    kept: ClassVar[int] = 60
+    """Rounds whose outcome is remembered."""
+
+    if TYPE_CHECKING:
+        hand: Any = None
+        entries: tuple[E, ...] = ()
+
+    def entry(self, number: int) -> E | None:
+        """The outcome of a round of this session, if it is remembered."""
+        return next((entry for entry in self.entries if entry.round == number), None)
+
+    def with_entry(self, entry: E) -> Self:
+        """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
+        return replace(self, entries=in_place(self.entries, entry)[-self.kept :])
+
+    def unresolved(self) -> list[E]:
+        """The rounds whose result a person may still give."""
+        return [entry for entry in self.entries if entry.kind == "unresolved"]
+
+    def last_result(self) -> E | None:
+        """The latest result."""
+        return next((entry for entry in reversed(self.entries) if entry.kind == "result"), None)
+
+
+Book = TypeVar("Book", bound=Lawful)
+Settings = TypeVar("Settings")
+State = TypeVar("State", bound=Rounds[Any])
+
+
+class RoundMoves(Moves[Book, Settings, State]):
+    """The base of the ``Turn`` of each game whose state has ``hand``."""
+
+    @property
+    def number(self) -> int:
+        """The round in hand; 0 without one."""
+        return self.state.hand.round if self.state.hand else 0
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        assert self.state.hand is not None
+        self.change(hand=replace(self.state.hand, **fields))
+
+    def irregular(
+        self,
+        what: str,
+        law: Law | None = None,
+        *,
+        given: Reading | None = None,
+        asks: tuple[str, ...] = (),
+        detail: str | None = None,
+        frames: tuple[Frame, ...] = (),
+    ) -> None:
+        """Say what the decree does not allow or does not foresee, and where it stands: under its own name, if not elsewhere.
+
+        ``given``: the reading that shows it, where its frame is evidence. Never with a card that is not up.
+        """
+        law = law or self.book.laws[what]
+        self.say(
+            Irregularity(
+                round=self.number,
+                what=what,
+                law=law.rule,
+                article=law.article,
+                detail=detail,
+                asks=asks,
+                frames=frames or frames_of(given),
+                **self.about(given),
+            )
+        )
+
+    def about(self, given: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - at most games the round says it all
+        """What is told besides with an irregularity."""
+        return {}
+
+
+def in_place(entries: Iterable[E], entry: E) -> tuple[E, ...]:
+    """These outcomes, with one in the place of any earlier one of its round."""
+    others = (each for each in entries if each.round != entry.round)
+    return tuple(sorted((*others, entry), key=lambda each: each.round))
+
+
+def line(entry: Any, **tells: Any) -> dict[str, Any]:
+    """One round in the retained history; ``tells``: what it says of a result."""
+    told: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
+    if entry.kind == "result":
+        told |= tells
+    if entry.kind == "void":
+        told |= {"reason": entry.reason, "article": entry.article}
+    return told
