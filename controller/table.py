@@ -38,6 +38,8 @@ from devices.readings import (
     LinkStale,
     LinkUnintelligible,
     LinkUp,
+    ShoeFault,
+    ShufflerState,
 )
 
 FAULT = "table-fault"
@@ -55,8 +57,8 @@ OUTAGE = "the journal could not be written"
 CORRECTABLE = 20
 """Results of which a correction can say the event that it replaces: the latest that were told."""
 
-UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused)
-"""Readings whose frame may show part of a card that no game has seen."""
+UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused, ShoeFault, ShufflerState)
+"""Readings of which a frame or a detail, the device's own words, may show a card that no game has seen."""
 
 
 class Unrestorable(Exception):

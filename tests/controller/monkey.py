@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 
+from controller.commands import DealError
 from controller.games.cards import DECK
 from controller.games.decks import deck
 from controller.notation import Input, read_input
@@ -19,12 +20,19 @@ SENSIBLE = (
     *("session.open", "shoe.start", "boxes.set", "bets.open", "bets.close"),
     *("cards.turn", "hand.stand", "hand.draw"),
 )
-WILD = ("round.void", "round.confirm", "card.decide", "shoe.end", "session.close", "last_rounds.announce", "hand.double")
-FIELDS: dict[str, dict[str, Any]] = {
+WILD = (
+    "round.void", "round.confirm", "card.decide", "shoe.end", "session.close", "last_rounds.announce", "hand.double",
+    "result.correct", "deal.error",
+)  # fmt: skip
+FIELDS: dict[str, Any] = {
     "shoe.start": {"shoe": "S1"},
     "boxes.set": {"boxes": [1, 2]},
     "round.void": {"reason": "inspector"},
+    "result.correct": {"round": 1, "winner": "seat:2"},
+    "deal.error": {"error": "exposed", "who": "seat:1"},
 }
+"""By command; of several possibilities one is taken by chance."""
+ERRORS = next(get_args(field.type) for field in msgspec.structs.fields(DealError) if field.name == "error")
 ACTS = tuple({"action": action} for action in ("bet", "call", "fold", "muck"))
 
 
@@ -34,7 +42,7 @@ class Manners(NamedTuple):
     who: tuple[str | None, ...] = WHO
     sensible: tuple[str, ...] = SENSIBLE
     phases: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-    fields: dict[str, dict[str, Any]] = FIELDS
+    fields: dict[str, Any] = FIELDS
     pack: tuple[str, ...] = DECK
     acts: tuple[dict[str, Any], ...] = ACTS
     low: int = 0
@@ -49,7 +57,11 @@ CIRCLE = Manners(
         "boxes.set": {"boxes": [1, 2, 3, 4]},
         "button.set": {"seat": 2},
         "round.confirm": {"winner": "seat:2"},
-        "deal.error": {"error": "exposed", "who": "seat:1"},
+        "deal.error": tuple(
+            {"error": error, "who": "seat:1", **more}
+            for error in ERRORS
+            for more in ({"seen": True}, {"count": 2}, {"index": 2, "fault": "player"})
+        ),
         "deck.check": {"cards": 52},
     },
 )
@@ -142,11 +154,14 @@ class Monkey:
         self._drawn.append(str(card))
         if self._chance.random() < 0.04:
             self._unread, card = card, None
-        exposed = self._chance.random() < 0.03
-        return CardDrawn(at=self._at, device="shoe", frame=heard, card=card, exposed=exposed)
+        luck = self._chance.random()
+        how: dict[str, Any] = {"exposed": luck < 0.03, "unsure": 0.03 <= luck < 0.04, "late": 0.04 <= luck < 0.05}
+        return CardDrawn(at=self._at, device="shoe", frame=heard, card=card, **how)
 
     def _say(self, name: str) -> Input:
         fields = self._manners.fields.get(name, {})
+        if isinstance(fields, tuple):
+            fields = self._chance.choice(fields)
         if name == "hand.act":
             fields = {"who": self._who(), **self._chance.choice(self._manners.acts)}
         elif name == "cards.show" and self._manners.low:
@@ -181,7 +196,7 @@ class Monkey:
         return [
             CardCut(**head),
             ShoeResult(**head, frame=frame("G"), winner="banker"),
-            ShoeFault(**head, frame=frame("E"), fault="unread", active=True),
+            ShoeFault(**head, frame=frame("E"), fault="unread", active=True, detail=self.left[-1]),
             LinkGarbage(**head, frame=frame(self.left[-1]), bytes=3),
             LinkLost(**head, reason="unplugged"),
             LinkUp(**head),

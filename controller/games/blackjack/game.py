@@ -21,7 +21,6 @@ from typing import Any
 import msgspec
 
 from controller.commands import (
-    AnyCommand,
     BetsClose,
     BetsOpen,
     BoxesSet,
@@ -51,7 +50,6 @@ from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
 from controller.rulebooks.blackjack import Blackjack
 from devices.readings import (
-    AnyReading,
     CardCut,
     CardDrawn,
     ShoeFault,
@@ -105,10 +103,6 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
     def turn(self, state: State) -> Turn:
         """One step of the game from this state."""
         return Turn(self.rules, state)
-
-    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
-        """A fault tells no card here."""
-        return not isinstance(given, ShoeFault) and super().confidential(state, given)
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells: every card on the table lies face up."""

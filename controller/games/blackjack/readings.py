@@ -90,5 +90,6 @@ def _doubt(turn: Turn, what: str) -> None:
 
 
 def take_fault(turn: Turn, given: ShoeFault) -> None:
-    """The shoe complains, or does so no longer."""
-    turn.alert(f"shoe_{given.fault}", given, active=given.active, detail=given.detail)
+    """The shoe complains, or does so no longer. What it says of a card is not told."""
+    detail = None if given.fault in shoe.OF_A_CARD else given.detail
+    turn.alert(f"shoe_{given.fault}", given, active=given.active, detail=detail)
