@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 
 from msgspec.structs import replace
 
-from controller.events import Frame, Irregularity
+from controller.commands import Command, VoidReason
+from controller.events import Announcement, Frame, Irregularity, RoundVoid
 from controller.games.moves import Moves, Remembered, frames_of
 from controller.games.session import Decided
 from controller.rulebooks.law import Law
-from devices.readings import Reading
+from devices.readings import Number, Reading
 
 
 class Lawful(Protocol):
@@ -99,6 +100,31 @@ class RoundMoves(Moves[Book, Settings, State]):
                 asks=asks,
                 frames=frames or frames_of(given),
                 **self.about(given),
+            )
+        )
+
+    def say_void(
+        self,
+        number: int,
+        reason: VoidReason,
+        law: Law,
+        by: Command | None,
+        call: Announcement | None = None,
+        last_number: Number | None = None,
+        spin: int | None = None,
+    ) -> None:
+        """A round is null: by the rules, or by a person's word."""
+        self.say(
+            RoundVoid(
+                round=number,
+                reason=reason,
+                law=law.rule,
+                article=law.article,
+                last_number=last_number,
+                by=by.by if by else None,
+                role=by.role if by else None,
+                spin=spin,
+                announcement=call,
             )
         )
 

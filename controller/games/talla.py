@@ -1,13 +1,16 @@
-"""How a talla begins, for every game that is dealt from a shoe."""
+"""How a talla begins and ends, and what else a shoe says of itself, for every game that is dealt from one."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from controller.commands import ShoeStart
-from controller.events import Announcement, AnyEvent
+from controller.commands import SessionClose, ShoeEnd, ShoeStart
+from controller.events import Announcement, AnyEvent, SessionClosed, ShoeCut
 from controller.games import shoe
+from controller.games.game import Rejected
+from controller.games.session import session
 from controller.games.shoe import ShoeSettings
+from devices.readings import CardDrawn, Reading, ShoeFault
 
 
 class AtTheShoe(Protocol):
@@ -29,12 +32,32 @@ class AtTheShoe(Protocol):
         """Add an event."""
         ...
 
-    def irregular(self, what: str, *, detail: str | None = None) -> None:
+    def irregular(self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
         """Say what is not as it should be."""
+        ...
+
+    def raise_alert(self, what: str, given: Reading | None = None, detail: str | None = None) -> None:
+        """Raise an alert, once until it is cleared."""
         ...
 
     def clear_alert(self, what: str) -> None:
         """Clear an alert if it is raised."""
+        ...
+
+
+class Dealt(AtTheShoe, Protocol):
+    """The same of a game with a round in hand."""
+
+    def unresolved(self, hand: Any, why: Literal["undecided"]) -> None:
+        """The result is not known for certain."""
+        ...
+
+    def clear_shoe(self, left: int | None = None) -> None:
+        """The talla is over and its cards leave the table; ``left``: as counted by a person."""
+        ...
+
+    def expect(self) -> None:
+        """Say where the next card belongs, when it is not what was said last."""
         ...
 
 
@@ -51,3 +74,57 @@ def begin(turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None, *
         turn.irregular(what)
     if fresh and shoe.systematic(past, given.shoe, sessions):
         turn.irregular("shoe_systematic", detail=f"shoe {given.shoe}, {sessions} sessions running")
+
+
+def numbered(given: ShoeStart, where: str) -> None:
+    """Reject a shoe without a number; ``where`` that stands."""
+    if not given.shoe.strip():
+        raise Rejected(f"a shoe without a number may not be used: {where}")
+
+
+def end(turn: Dealt, given: ShoeEnd) -> None:
+    """The cards leave the shoe; if they were counted, the count is held against the composition."""
+    if turn.state.shoe is None:
+        raise Rejected("no shoe is at the table")
+    turn.clear_shoe(given.left)
+    turn.expect()
+
+
+def close_session(turn: Dealt, given: SessionClose) -> None:
+    """The table closes. A round that has begun is left unresolved, and the talla is over."""
+    session(turn)
+    hand = turn.state.hand
+    if hand is not None and hand.begun:
+        turn.unresolved(hand, "undecided")
+    turn.change(hand=None)
+    turn.clear_shoe()
+    turn.clear_alert("shoe_missing")
+    turn.change(open=False)
+    turn.expect()
+    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
+
+
+def missing(turn: AtTheShoe, given: CardDrawn) -> None:
+    """A card came, and no shoe is at the table."""
+    if "shoe_missing" not in turn.state.alerts:
+        turn.irregular("shoe_missing", asks=("shoe.start",))
+    turn.raise_alert("shoe_missing", given)
+
+
+def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | None = None) -> None:
+    """The cut card came, in the round of this number; 0 for none."""
+    now = turn.state.shoe
+    turn.say(ShoeCut(round=number, drawn=now.drawn, left=now.left, rounds_left=rounds_left, announcement=call))
+    if shoe.cut_misplaced(turn.book.shoe, now):
+        turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+
+
+def take_fault(turn: AtTheShoe, given: ShoeFault) -> None:
+    """The shoe complains, or does so no longer. What it says of a card is not told."""
+    alert = f"shoe_{given.fault}"
+    if not given.active:
+        turn.clear_alert(alert)
+        return
+    if given.fault == "overdraw":
+        turn.irregular("overdraw")
+    turn.raise_alert(alert, given, None if given.fault in shoe.OF_A_CARD else given.detail)

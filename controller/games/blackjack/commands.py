@@ -54,8 +54,7 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     """Cards are in the shoe: a talla begins, with the burn."""
     session(turn)
     _no_round(turn)
-    if not given.shoe.strip():
-        raise Rejected(f"a shoe without a number may not be used: {turn.book.article}")
+    talla.numbered(given, turn.book.article)
     _end_talla(turn)
     burned = not turn.settings.continuous or turn.settings.burn_continuous == "yes"
     assert isinstance(turn.book.shoe.burn, int)

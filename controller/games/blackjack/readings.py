@@ -6,10 +6,10 @@ until a key or a person says it.
 
 from __future__ import annotations
 
-from controller.events import Frame, ShoeCut
-from controller.games import shoe
+from controller.games import shoe, talla
 from controller.games.blackjack.state import Held
 from controller.games.blackjack.turn import Turn
+from controller.games.moves import frame_of
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset
 
 
@@ -20,9 +20,7 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         turn.irregular("card_out_of_round")
         return
     if state.shoe is None:
-        if "shoe_missing" not in state.alerts:
-            turn.irregular("shoe_missing", asks=("shoe.start",))
-        turn.alert("shoe_missing", given, active=True)
+        talla.missing(turn, given)
         return
     counted, trouble = shoe.draw(state.shoe, given.card)
     turn.change(shoe=counted)
@@ -35,8 +33,7 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         turn.place(Held(card=None), "burn")
     else:
         why = trouble or ("silence" if given.late else "card_unsure" if given.unsure else None)
-        frame = None if given.frame is None else Frame(at=given.at, frame=given.frame, device=given.device)
-        turn.change(held=(*turn.state.held, Held(card=given.card, trouble=why, frame=frame)))
+        turn.change(held=(*turn.state.held, Held(card=given.card, trouble=why, frame=frame_of(given))))
     turn.settle()
 
 
@@ -50,9 +47,7 @@ def take_cut(turn: Turn, _given: CardCut) -> None:
     begun = deal is not None and (deal.begun or turn.settings.cut_first == "play")
     plays = begun or (deal is None and not turn.settings.keys)
     call = turn.book.announcements.get("last_round")
-    turn.say(ShoeCut(round=turn.round, drawn=now.drawn, left=now.left, rounds_left=int(plays), announcement=call))
-    if shoe.cut_misplaced(turn.book.shoe, now):
-        turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+    talla.cut(turn, turn.round, int(plays), call)
     if begun:
         turn.change_deal(last=True)
     elif not plays:

@@ -8,13 +8,12 @@ from controller.commands import (
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
-    SessionClose,
     SessionOpen,
     ShoeEnd,
     ShoeStart,
     TableFollow,
 )
-from controller.events import BetsClosed, RoundOpened, SessionClosed
+from controller.events import BetsClosed, RoundOpened
 from controller.games import shoe, talla
 from controller.games.chemin.course import baccarat, settle
 from controller.games.chemin.hands import waits
@@ -33,20 +32,6 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
     turn.open_session(given, past=shoe.new_session(turn.state.past))
 
 
-def close_session(turn: Turn, given: SessionClose) -> None:
-    """The table closes. A round whose bets are closed is left unresolved, and the talla is over."""
-    session(turn)
-    hand = turn.state.hand
-    if hand is not None and (hand.closed or hand.cards):
-        turn.unresolved(hand, "undecided")
-    turn.change(hand=None)
-    _end_talla(turn)
-    turn.clear_alert("shoe_missing")
-    turn.expect()
-    turn.change(open=False)
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
-
-
 # The shoe
 
 
@@ -54,11 +39,10 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     """Cards are in the shoe: a talla begins."""
     session(turn)
     _no_cards(turn)
-    if not given.shoe.strip():
-        law = turn.book.laws["shoe_systematic"]
-        raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
+    law = turn.book.laws["shoe_systematic"]
+    talla.numbered(given, f"{law.rule}, {law.article}")
     turn.change(hand=None)
-    _end_talla(turn)
+    turn.clear_shoe()
     talla.begin(turn, given, turn.call("cards_pass"))
     turn.expect()
 
@@ -67,22 +51,8 @@ def end_shoe(turn: Turn, given: ShoeEnd) -> None:
     """The cards leave the shoe; if they were counted, the count is held against the composition."""
     session(turn)
     _no_cards(turn)
-    if turn.state.shoe is None:
-        raise Rejected("no shoe is at the table")
     turn.change(hand=None)
-    _end_talla(turn, given.left)
-    turn.expect()
-
-
-def _end_talla(turn: Turn, left: int | None = None) -> None:
-    now = turn.state.shoe
-    if now is None:
-        return
-    if shoe.miscounted(now, left):
-        turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
-    if not now.over:
-        turn.say(shoe.ended(now, "person", left))
-    turn.change(shoe=None, loose=())
+    talla.end(turn, given)
 
 
 # Bets
@@ -203,7 +173,7 @@ def _undecided(turn: Turn, number: int | None) -> Coup | Entry:
 
 def _no_cards(turn: Turn) -> None:
     hand = turn.state.hand
-    if hand is not None and (hand.closed or hand.cards):
+    if hand is not None and hand.begun:
         raise Rejected(f"round {hand.round} is in hand")
 
 

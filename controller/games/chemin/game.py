@@ -33,7 +33,7 @@ from controller.commands import (
     ShoeStart,
     TableFollow,
 )
-from controller.games import shoe
+from controller.games import shoe, talla
 from controller.games.chemin import commands, errors, readings, words
 from controller.games.chemin.hands import cards_of, next_dealt, shows, speaker
 from controller.games.chemin.settings import CheminSettings
@@ -61,7 +61,7 @@ INPUTS = Inputs(
     },
     in_charge={
         SessionOpen: commands.open_session,
-        SessionClose: commands.close_session,
+        SessionClose: talla.close_session,
         CardDecide: errors.decide,
         RoundVoid: commands.void,
         RoundConfirm: commands.confirm,

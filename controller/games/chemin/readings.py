@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.events import ShoeCut
-from controller.games import shoe
+from controller.games import shoe, talla
 from controller.games.chemin.course import settle
 from controller.games.chemin.state import Card
 from controller.games.chemin.turn import Turn
@@ -30,9 +29,7 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         turn.irregular("card_out_of_round")
         return
     if state.shoe is None:
-        if "shoe_missing" not in state.alerts:
-            turn.irregular("shoe_missing", asks=("shoe.start",))
-        turn.raise_alert("shoe_missing", given)
+        talla.missing(turn, given)
         return
     counted, trouble = shoe.draw(state.shoe, given.card)
     turn.change(shoe=counted)
@@ -102,9 +99,7 @@ def take_cut(turn: Turn, _given: CardCut) -> None:
     turn.change(shoe=now)
     hand = state.hand
     plays = hand is not None and (bool(hand.cards) or turn.settings.cut_first == "play")
-    turn.say(ShoeCut(round=turn.number, drawn=now.drawn, left=now.left, rounds_left=int(plays)))
-    if shoe.cut_misplaced(turn.book.shoe, now):
-        turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+    talla.cut(turn, turn.number, int(plays))
     if hand is not None and not plays:
         turn.void(hand, "inspector", turn.book.laws["shoe_over"])
     elif hand is None:

@@ -70,6 +70,11 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question: str | None = None
     stands: str | None = None
 
+    @property
+    def begun(self) -> bool:
+        """Whether its bets are closed, or a card of it came."""
+        return self.closed or bool(self.cards)
+
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round; its hands as the result told them."""

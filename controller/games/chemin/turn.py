@@ -21,7 +21,6 @@ from controller.events import (
     HandDecided,
     RoundResult,
     RoundUnresolved,
-    RoundVoid,
 )
 from controller.games import shoe
 from controller.games.chemin.hands import expected, hands_of, placed
@@ -170,17 +169,7 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
     def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The round is null."""
         self._record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
-        self.say(
-            RoundVoid(
-                round=of.round,
-                reason=reason,
-                law=law.rule,
-                article=law.article,
-                last_number=None,
-                by=by.by if by else None,
-                role=by.role if by else None,
-            )
-        )
+        self.say_void(of.round, reason, law, by)
         self._over()
 
     def unresolved(self, of: Coup, why: Literal["silence", "undecided"]) -> None:
@@ -200,6 +189,17 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
         now = self.state.shoe
         if self.state.hand is None and now is not None and now.cut_at is not None and not now.over:
             self.end_talla("cut")
+
+    def clear_shoe(self, left: int | None = None) -> None:
+        """The talla is over, and its cards leave the table. ``left``: as counted by a person."""
+        now = self.state.shoe
+        if now is None:
+            return
+        if shoe.miscounted(now, left):
+            self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
+        if not now.over:
+            self.say(shoe.ended(now, "person", left))
+        self.change(shoe=None, loose=())
 
     def end_talla(self, why: Literal["cut", "reset"]) -> None:
         """No round may begin any more with these cards."""

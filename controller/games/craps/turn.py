@@ -18,7 +18,6 @@ from controller.events import (
     RoundOpened,
     RoundResult,
     RoundUnresolved,
-    RoundVoid,
     Settled,
     ShooterChanged,
 )
@@ -178,18 +177,7 @@ class Turn(RoundMoves[Craps, CrapsSettings, State]):
         entry = Entry(round=of.round, kind="void", throw=of.throw, reason=reason, article=law.article)
         self._record(entry)
         self.change(relaunch=True)
-        self.say(
-            RoundVoid(
-                round=of.round,
-                reason=reason,
-                law=law.rule,
-                article=law.article,
-                last_number=None,
-                by=by.by if by else None,
-                role=by.role if by else None,
-                announcement=self.book.announcements.get("void"),
-            )
-        )
+        self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
     def unresolved(self, of: Hand | Entry, why: Why, dice: Dice | None = None) -> None:
         """What the dice showed is not known for certain; nobody invents it."""

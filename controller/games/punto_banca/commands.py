@@ -11,12 +11,11 @@ from controller.commands import (
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
-    SessionClose,
     SessionOpen,
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import ResultCorrected, SessionClosed
+from controller.events import ResultCorrected
 from controller.games import shoe, talla
 from controller.games.baccarat import SIDES, Side
 from controller.games.game import Rejected
@@ -36,20 +35,6 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
     turn.clear_alert("card_while_closed")
 
 
-def close_session(turn: Turn, given: SessionClose) -> None:
-    """The table closes. A round whose bets are closed is left unresolved, and the talla is over."""
-    session(turn)
-    hand = turn.state.hand
-    if hand is not None and (hand.closed or count(hand)):
-        turn.unresolved(hand, "undecided")
-    turn.change(hand=None)
-    _end_talla(turn)
-    turn.clear_alert("shoe_missing")
-    turn.change(open=False)
-    turn.expect()
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
-
-
 # The shoe
 
 
@@ -58,9 +43,8 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     session(turn)
     no_round(turn)
     law = turn.book.laws["shoe_unnumbered"]
-    if not given.shoe.strip():
-        raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
-    _end_talla(turn)
+    talla.numbered(given, f"{law.rule}, {law.article}")
+    turn.clear_shoe()
     burn = None if turn.settings.continuous else Burn()
     talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, adrift=False, unseen=False, reset=False)
     turn.expect()
@@ -70,21 +54,7 @@ def end_shoe(turn: Turn, given: ShoeEnd) -> None:
     """The cards leave the shoe; if they were counted, the count is held against the composition."""
     session(turn)
     no_round(turn)
-    if turn.state.shoe is None:
-        raise Rejected("no shoe is at the table")
-    _end_talla(turn, given.left)
-
-
-def _end_talla(turn: Turn, left: int | None = None) -> None:
-    now = turn.state.shoe
-    if now is None:
-        return
-    if shoe.miscounted(now, left):
-        turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
-    if not now.over:
-        turn.say(shoe.ended(now, "reset" if turn.state.reset else "person", left))
-    turn.change(shoe=None, burn=None, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
-    turn.expect()
+    talla.end(turn, given)
 
 
 # Bets and cards

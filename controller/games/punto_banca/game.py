@@ -30,7 +30,7 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.games import shoe
+from controller.games import shoe, talla
 from controller.games.baccarat import SIDES
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.punto_banca import commands, decisions, readings
@@ -55,12 +55,12 @@ INPUTS = Inputs(
         CardCut: readings.take_cut,
         ShoeReset: readings.take_reset,
         ShoeResult: readings.take_verdict,
-        ShoeFault: readings.take_fault,
+        ShoeFault: talla.take_fault,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
         SessionOpen: commands.open_session,
-        SessionClose: commands.close_session,
+        SessionClose: talla.close_session,
         CardDecide: decisions.decide,
         RoundVoid: commands.void,
         RoundConfirm: commands.confirm,

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.events import CardDealt, CardsBurned, RoundUnresolved, ShoeCut
-from controller.games import shoe
+from controller.events import CardDealt, CardsBurned, RoundUnresolved
+from controller.games import shoe, talla
 from controller.games.baccarat import is_natural
 from controller.games.cards import is_card, pips
 from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import announced, count, is_complete, next_place
 from controller.games.punto_banca.state import QUEUE, Card, Coup, Entry, Waiting
 from controller.games.punto_banca.turn import DECIDE, OUTCOMES, Turn
-from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset, ShoeResult
+from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset, ShoeResult
 
 
 def take_card(turn: Turn, given: CardDrawn) -> None:
@@ -256,9 +256,7 @@ def take_cut(turn: Turn, _given: CardCut) -> None:
     hand = state.hand
     plays = hand is not None and (count(hand) > 0 or turn.settings.cut_first == "play")
     call = turn.book.announcements.get("cut")
-    turn.say(ShoeCut(round=hand.round if hand else 0, drawn=now.drawn, left=now.left, rounds_left=int(plays), announcement=call))
-    if shoe.cut_misplaced(turn.book.shoe, now):
-        turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+    talla.cut(turn, turn.number, int(plays), call)
     if hand is None:
         turn.close_talla()
     elif plays:
@@ -326,14 +324,3 @@ def in_order(entry: Entry) -> tuple[str, ...]:
     """The cards of a result in the order in which they came."""
     player, banker = (hand.cards for hand in entry.hands)
     return (player[0], banker[0], player[1], banker[1], *player[2:], *banker[2:])
-
-
-def take_fault(turn: Turn, given: ShoeFault) -> None:
-    """The shoe complains, or does so no longer. What it says of a card is not told."""
-    alert = f"shoe_{given.fault}"
-    if not given.active:
-        turn.clear_alert(alert)
-        return
-    if given.fault == "overdraw":
-        turn.irregular("overdraw")
-    turn.raise_alert(alert, given, None if given.fault in shoe.OF_A_CARD else given.detail)

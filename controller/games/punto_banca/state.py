@@ -57,6 +57,11 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stands: str | None = None
     last: bool = False
 
+    @property
+    def begun(self) -> bool:
+        """Whether its bets are closed, or a card of it came."""
+        return self.closed or bool(self.player or self.banker)
+
     def cards(self, side: Side) -> tuple[Card, ...]:
         """The cards of one hand."""
         return self.player if side == "player" else self.banker

@@ -21,7 +21,6 @@ from controller.events import (
     RoundOpened,
     RoundResult,
     RoundUnresolved,
-    RoundVoid,
 )
 from controller.games import shoe
 from controller.games.baccarat import SIDES, Side, is_natural, next_card, points
@@ -186,18 +185,7 @@ class Turn(RoundMoves[PuntoBanca, PuntoBancaSettings, State]):
     def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command) -> None:
         """The round is null, by a person's word."""
         self.record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
-        self.say(
-            RoundVoid(
-                round=of.round,
-                reason=reason,
-                law=law.rule,
-                article=law.article,
-                last_number=None,
-                by=by.by,
-                role=by.role,
-                announcement=self.book.announcements.get("void"),
-            )
-        )
+        self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
         self.close_talla()
 
     def unresolved(self, hand: Coup, why: Why, late: tuple[Card, ...] = ()) -> None:
@@ -219,6 +207,18 @@ class Turn(RoundMoves[PuntoBanca, PuntoBancaSettings, State]):
             dropped, spilled = bool(self.state.queue), self.state.spilled
             lost = dropped and spilled and self.settings.rounds == "shoe"
             self.change(hand=None, queue=(), spilled=spilled and not dropped, adrift=self.state.adrift or lost)
+
+    def clear_shoe(self, left: int | None = None) -> None:
+        """The talla is over, and its cards leave the table. ``left``: as counted by a person."""
+        now = self.state.shoe
+        if now is None:
+            return
+        if shoe.miscounted(now, left):
+            self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
+        if not now.over:
+            self.say(shoe.ended(now, "reset" if self.state.reset else "person", left))
+        self.change(shoe=None, burn=None, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
+        self.expect()
 
     def close_talla(self) -> None:
         """After the cut card, and no round in hand: the talla is over."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec.structs import replace
 
 from controller.commands import (
@@ -13,12 +11,11 @@ from controller.commands import (
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
-    SessionClose,
     SessionOpen,
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import CardDealt, CardRemoved, ResultCorrected, SessionClosed
+from controller.events import CardDealt, CardRemoved, ResultCorrected
 from controller.games import shoe, talla
 from controller.games.cards import is_card
 from controller.games.game import Rejected
@@ -38,20 +35,6 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
     turn.clear_alert("card_while_closed")
 
 
-def close_session(turn: Turn, given: SessionClose) -> None:
-    """The table closes. A round whose bets are closed is left unresolved, and the talla is over."""
-    session(turn)
-    hand = turn.state.hand
-    if hand is not None and hand.closed:
-        turn.unresolved(hand, "undecided")
-    turn.change(hand=None)
-    _end_talla(turn)
-    turn.clear_alert("shoe_missing")
-    turn.change(open=False)
-    turn.expect()
-    turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
-
-
 # The shoe
 
 
@@ -60,9 +43,8 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     session(turn)
     no_round(turn)
     law = turn.book.laws["shoe_unnumbered"]
-    if not given.shoe.strip():
-        raise Rejected(f"a shoe without a number may not be used: {law.rule}, {law.article}")
-    _end_talla(turn)
+    talla.numbered(given, f"{law.rule}, {law.article}")
+    turn.clear_shoe()
     talla.begin(turn, given, tail=0, adrift=False, unseen=False, reset=False)
     turn.expect()
 
@@ -71,24 +53,7 @@ def end_shoe(turn: Turn, given: ShoeEnd) -> None:
     """The cards leave the shoe. After the cut card the last ones were counted: on the table, or by a person."""
     session(turn)
     no_round(turn)
-    if turn.state.shoe is None:
-        raise Rejected("no shoe is at the table")
-    _end_talla(turn, given.left)
-
-
-def _end_talla(turn: Turn, left: int | None = None) -> None:
-    now, behind = turn.state.shoe, turn.book.shoe.behind
-    if now is None:
-        return
-    if now.cut_at is not None and (turn.state.tail or left is not None):
-        if (counted := turn.state.tail + (left or 0)) != behind:
-            turn.irregular("last_five", detail=f"{counted} cards, {behind} are behind the cut card")
-    elif shoe.miscounted(now, left):
-        turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
-    why: Literal["cut", "reset", "person"] = "cut" if now.cut_at is not None else "reset" if turn.state.reset else "person"
-    turn.say(shoe.ended(now, why, left))
-    turn.change(shoe=None, tail=0, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
-    turn.expect()
+    talla.end(turn, given)
 
 
 # Bets

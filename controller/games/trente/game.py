@@ -27,7 +27,7 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.games import shoe
+from controller.games import shoe, talla
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
 from controller.games.session import announce_last_rounds
@@ -49,12 +49,12 @@ INPUTS = Inputs(
         CardDrawn: readings.take_card,
         CardCut: readings.take_cut,
         ShoeReset: readings.take_reset,
-        ShoeFault: readings.take_fault,
+        ShoeFault: talla.take_fault,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
         SessionOpen: commands.open_session,
-        SessionClose: commands.close_session,
+        SessionClose: talla.close_session,
         CardDecide: commands.decide,
         RoundVoid: commands.void,
         RoundConfirm: commands.confirm,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.commands import Command
-from controller.events import CardRemoved, RoundUnresolved, ShoeCut
-from controller.games import shoe
+from controller.events import CardRemoved, RoundUnresolved
+from controller.games import shoe, talla
 from controller.games.moves import frame_of
 from controller.games.trente.state import QUEUE, Card, Entry, Waiting
 from controller.games.trente.turn import Turn
-from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset
+from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset
 
 
 def take_card(turn: Turn, given: CardDrawn) -> None:
@@ -124,9 +124,7 @@ def cut(turn: Turn, by: Command | None = None) -> None:
     now = replace(shoe.cut(state.shoe), over=True)
     turn.change(shoe=now, carried=())
     hand = state.hand
-    turn.say(ShoeCut(round=hand.round if hand else 0, drawn=now.drawn, left=now.left, rounds_left=0))
-    if shoe.cut_misplaced(turn.book.shoe, now):
-        turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+    talla.cut(turn, turn.number, 0)
     if hand is not None:
         turn.void(hand, "cut_card", turn.book.void["cut_card"], by)
     turn.change(queue=(), spilled=False, adrift=False, unseen=False)
@@ -209,14 +207,3 @@ def take_reset(turn: Turn, _given: ShoeReset) -> None:
     if not state.shoe.over:
         turn.irregular("shoe_reset", asks=turn.state.asks)
     turn.expect()
-
-
-def take_fault(turn: Turn, given: ShoeFault) -> None:
-    """The shoe complains, or does so no longer. What it says of a card is not told."""
-    alert = f"shoe_{given.fault}"
-    if not given.active:
-        turn.clear_alert(alert)
-        return
-    if given.fault == "overdraw":
-        turn.irregular("overdraw")
-    turn.raise_alert(alert, given, None if given.fault in shoe.OF_A_CARD else given.detail)

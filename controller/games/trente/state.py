@@ -42,6 +42,11 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stands: str | None = None
 
     @property
+    def begun(self) -> bool:
+        """Whether its bets are closed: before that no card of it comes."""
+        return self.closed
+
+    @property
     def known(self) -> tuple[str, ...]:
         """The cards that were read, in the order in which they came."""
         return tuple(each.card for each in self.cards if each.card is not None)

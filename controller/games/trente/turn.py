@@ -16,8 +16,8 @@ from controller.events import (
     RoundOpened,
     RoundResult,
     RoundUnresolved,
-    RoundVoid,
 )
+from controller.games import shoe
 from controller.games.moves import frame_of
 from controller.games.rounds import RoundMoves
 from controller.games.trente.rows import ROWS, Row, hands, is_coup, marks, next_row, rows, winner
@@ -83,6 +83,21 @@ class Turn(RoundMoves[Trente, TrenteSettings, State]):
             self.change(expected=to)
             self.say(CardExpected(round=hand.round if hand else 0, to=to))
 
+    def clear_shoe(self, left: int | None = None) -> None:
+        """The talla is over, and its cards leave the table. ``left``: as counted by a person."""
+        now, behind = self.state.shoe, self.book.shoe.behind
+        if now is None:
+            return
+        if now.cut_at is not None and (self.state.tail or left is not None):
+            if (counted := self.state.tail + (left or 0)) != behind:
+                self.irregular("last_five", detail=f"{counted} cards, {behind} are behind the cut card")
+        elif shoe.miscounted(now, left):
+            self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
+        why: Literal["cut", "reset", "person"] = "cut" if now.cut_at is not None else "reset" if self.state.reset else "person"
+        self.say(shoe.ended(now, why, left))
+        self.change(shoe=None, tail=0, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
+        self.expect()
+
     # Its outcome: a result, null, or unresolved
 
     def result(self, number: int, cards: tuple[Card, ...], confirmed_by: str | None = None, said: str | None = None) -> None:
@@ -114,18 +129,7 @@ class Turn(RoundMoves[Trente, TrenteSettings, State]):
         self.record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
         if isinstance(of, Coup):
             self.change(spilled=False)
-        self.say(
-            RoundVoid(
-                round=of.round,
-                reason=reason,
-                law=law.rule,
-                article=law.article,
-                last_number=None,
-                by=by.by if by else None,
-                role=by.role if by else None,
-                announcement=self.book.announcements.get("void"),
-            )
-        )
+        self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
     def unresolved(self, hand: Coup, why: Literal["silence", "undecided"], late: tuple[Card, ...] = ()) -> None:
         """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""

@@ -20,7 +20,6 @@ from controller.events import (
     RoundOpened,
     RoundResult,
     RoundUnresolved,
-    RoundVoid,
 )
 from controller.games.game import Rejected
 from controller.games.rounds import RoundMoves
@@ -169,19 +168,8 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
             self.change(relaunch=True, gap=False)
         elif hand and of.round == hand.round - 1 and not hand.launched:
             self.change_hand(relaunch=True)
-        self.say(
-            RoundVoid(
-                round=of.round,
-                reason=reason,
-                law=law.rule,
-                article=law.article,
-                last_number=self.state.tally(upto=of.round).number,
-                by=by.by if by else None,
-                role=by.role if by else None,
-                spin=of.spin,
-                announcement=self.book.announcements.get("void"),
-            )
-        )
+        last = self.state.tally(upto=of.round).number
+        self.say_void(of.round, reason, law, by, self.book.announcements.get("void"), last, of.spin)
         if self.settings.last_rounds_count == "all":
             self._count_down(of.round)
         if self.state.relaunch and self.bets_open_at_wheel:
