@@ -23,13 +23,15 @@ class LaunchBoard(Board):
         """Whether the board was started anew in the middle of it."""
         self._ended: int | None = None  # the last spin before the board was started anew
         self._launches: int | None = None
+        self._counted: int | None = None  # the count with which the last spin began
+        self._starting = False  # something moves, by its count another spin, and it was too short so far to be a launch
         self._gap = True
 
     def forget(self) -> None:
         """Nothing is known of what lies or stands there."""
         self.cut = self.waiting and self.begun
         self._ended = self._ended if self.spin is None else self.spin
-        self._launches = None
+        self._launches, self._starting = None, False
         self.missed()
 
     def missed(self) -> None:
@@ -40,7 +42,7 @@ class LaunchBoard(Board):
         """Take up the board's count. After a launch that nobody heard, what lies or stands there is its outcome, perhaps: unless
         the board itself has seen none since it was started. A board that was started in the middle of a spin has lost its count.
         """
-        if self._gap and launches != self._launches:
+        if self._gap and (launches != self._launches or self._starting):
             first, cut = self._launches is None, self.cut
             self.begin(launches)
             if first and cut:
@@ -51,8 +53,9 @@ class LaunchBoard(Board):
             self.candidate = True
         self._gap = False
         self._launches = launches
+        self._starting = moving and launches != self._counted
 
     def begin(self, spin: int) -> None:
         """Another spin, of which nothing is told yet."""
-        self.spin = None if spin == self._ended else spin
-        self.cut, self.begun, self.waiting, self.candidate = False, False, True, False
+        self.spin, self._counted = None if spin == self._ended else spin, spin
+        self.cut, self.begun, self.waiting, self.candidate, self._starting = False, False, True, False, False

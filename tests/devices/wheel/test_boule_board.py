@@ -259,6 +259,19 @@ class TestSilence:
         assert phases(readings) == [("settled", 1)]
         assert cells(readings) == [(7, 1, True)]
 
+    def test_a_launch_of_which_the_first_moment_alone_was_heard_leaves_a_candidate(self) -> None:
+        plate = Plate()
+        assert phases(plate.run(seconds=0.0)) == []
+        plate.lose(10)
+        plate.now += 10.0
+        assert cells(plate.lie(12)) == [(12, 1, True)]
+
+    def test_a_launch_that_was_heard_is_none_that_was_missed(self) -> None:
+        plate = Plate()
+        assert phases(plate.run(seconds=1.0)) == [("launched", 1)]
+        plate.lose()
+        assert cells(plate.run(again=True) + plate.lie(12)) == [(12, 1, False)]
+
     def test_lines_that_had_waited_give_no_live_result(self) -> None:
         plate = Plate()
         plate.run()

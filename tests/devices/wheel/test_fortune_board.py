@@ -57,6 +57,16 @@ def test_a_spin() -> None:
     assert (launched.rpm, launched.direction) == (30.0, "clockwise")
 
 
+def test_a_launch_of_which_the_first_cells_alone_were_heard_leaves_a_candidate() -> None:
+    wheel = Wheel()
+    wheel.launches += 1
+    assert phases(wheel.turn(3, seconds=0.0)) == []
+    wheel.lose(10)
+    wheel.now += 10.0
+    wheel.forward = 200
+    assert cells(wheel.stand(33)) == [(33, 1, 3, True)]
+
+
 def test_equal_cells_running_are_two_results() -> None:
     wheel = Wheel()
     assert [cells(wheel.push() + wheel.stand(8)) for _ in range(2)] == [[(8, 1, 3, False)], [(8, 2, 3, False)]]
