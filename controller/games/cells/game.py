@@ -15,13 +15,14 @@ from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
 from controller.games.wheels import game as wheels
 from controller.games.wheels.game import WheelGame
-from devices.readings import WheelCell, WheelNumber, WheelPhase
+from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
 INPUTS = wheels.INPUTS.also(
     readings={
         WheelPhase: readings.take_phase,
         WheelNumber: readings.take_place,
         WheelCell: readings.take_place,
+        WheelFault: readings.take_fault,
     },
     at_the_table={
         BetsOpen: commands.open_bets,

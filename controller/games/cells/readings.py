@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.games.cells.turn import CellsTurn
+from controller.games.cells.turn import OUTCOMES, CellsTurn
 from controller.games.moves import frames_of
 from controller.games.wheels import readings as wheel
 from controller.games.wheels.readings import Courses, Seen
 from controller.games.wheels.state import Entry, WheelState
-from devices.readings import WheelCell, WheelNumber, WheelPhase
+from controller.games.wheels.turn import DECISIONS
+from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
 
 def take_phase(turn: CellsTurn, given: WheelPhase) -> None:
@@ -36,6 +37,16 @@ def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
         turn.change(held=given)
     else:
         _land(turn, given)
+
+
+def take_fault(turn: CellsTurn, given: WheelFault) -> None:
+    """The wheel complains. A fault that is all that comes of a spin tells, too, that there was one, though a silence hid it."""
+    hand = turn.state.hand
+    hidden = turn.state.gap and turn.settings.phases == "device" and hand and not hand.begun and turn.over(given.spin) is None
+    wheel.take_fault(turn, given)
+    if hidden and hand and given.active and given.fault in turn.breaches and given.fault in OUTCOMES:
+        turn.irregular(given.fault, given=given, asks=DECISIONS)
+        turn.unresolved(replace(hand, spin=given.spin, frames=hand.frames + frames_of(given)), "silence")
 
 
 def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> Seen:

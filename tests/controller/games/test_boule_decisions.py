@@ -194,6 +194,31 @@ def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: st
     assert only(play.say("round.confirm", round=1), RoundResult).number == 4
 
 
+@pytest.mark.parametrize(("game", "fault"), [("boule", "ball_out"), ("boule", "between"), ("fortune-wheel", "between")])
+def test_a_fault_that_is_all_that_is_heard_of_a_spin_leaves_its_round_unresolved(game: str, fault: WheelFaultName) -> None:
+    """A silence hid the launch, and the ball was taken out before its hole was known: the round was played."""
+    play = table(game, phases="device")
+    play.alone(1, 1)
+    play.gap()
+    said = play.fault(fault, spin=2)
+    assert whats(said)[:2] == [fault, "round.unresolved"]
+    assert only(said, Irregularity).asks == DECISIONS
+    assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).spin) == (2, 2)
+    play.fault(fault, active=False, spin=2)
+    play.alone(3, 3)
+    assert [(result.round, result.spin) for result in of_kind(play.events, RoundResult)] == [(1, 1), (3, 3)]
+    assert only(play.say("round.void", "inspector", round=2, reason="inspector"), RoundVoid).round == 2
+
+
+def test_a_fault_of_a_spin_that_is_over_ends_no_round_after_a_silence() -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.gap()
+    assert play.fault("ball_out", spin=1) == []
+    play.fault("ball_out", active=False, spin=1)
+    assert [result.round for result in of_kind(play.alone(3, 2), RoundResult)] == [2]
+
+
 @pytest.mark.parametrize("launched_live", [True, False])
 @pytest.mark.parametrize("phase", ["settling", "no_more_bets"])
 def test_bets_that_a_silence_may_have_hidden_the_end_of_are_not_said_to_be_closed_in_time(
