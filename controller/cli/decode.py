@@ -23,6 +23,8 @@ from devices.sections import Notes, read
 from devices.watch import CodecDefect, Watch
 
 HELP = "print the readings of a recording as JSON lines"
+SHOWN = 20
+"""Lines that are none of a recording, of which each is told."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,8 +59,10 @@ def skipped(path: Path) -> Recording:
         recording = read_recording(path)
     except RecordingError as error:
         raise Failed(str(error)) from error
-    for problem in recording.problems:
+    for problem in recording.problems[:SHOWN]:
         print(f"{path}:{problem.line}: {problem.what}", file=sys.stderr)
+    if (more := len(recording.problems) - SHOWN) > 0:
+        print(f"{path}: and {more} more such lines", file=sys.stderr)
     if not recording.chunks:
         raise Failed(f"{path}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
     return recording

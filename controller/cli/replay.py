@@ -11,14 +11,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from controller.cli import Failed
-from controller.cli.decode import decode, make_codec
+from controller.cli.decode import decode, make_codec, skipped
 from controller.cli.play import add_rules, make_table
 from controller.commands import SessionOpen, ShoeStart
 from controller.games.game import Rejected
 from controller.notation import Input, write
 from controller.table import Table
 from controller.times import utc
-from devices.recording import Chunk, Recording, RecordingError, read_recording
+from devices.recording import Chunk, Recording
 from devices.watch import CodecDefect, Watch
 
 HELP = "print the events that recordings of a device lead to, as JSON lines"
@@ -88,18 +88,7 @@ def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
 
 def _read(paths: list[Path]) -> list[tuple[Path, Recording]]:
     """The recordings in the order of their beginnings. Raises ``Failed``."""
-    recordings: list[tuple[Path, Recording]] = []
-    for path in paths:
-        try:
-            recording = read_recording(path)
-        except RecordingError as error:
-            raise Failed(str(error)) from error
-        for problem in recording.problems:
-            print(f"{path}:{problem.line}: {problem.what}", file=sys.stderr)
-        if not recording.chunks:
-            raise Failed(f"{path}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
-        recordings.append((path, recording))
-    return sorted(recordings, key=lambda each: each[1].start)
+    return sorted(((path, skipped(path)) for path in paths), key=lambda each: each[1].start)
 
 
 def _chunks(recordings: list[tuple[Path, Recording]]) -> Iterator[Chunk]:

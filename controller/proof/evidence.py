@@ -114,6 +114,8 @@ class Evidence:
                     last=reader.head().position,
                     previous=begins.hash,
                 )
-        except (sqlite3.Error, JournalUnusable) as error:
+        except JournalUnusable as error:
+            self.unreadable.append(str(error))
+        except sqlite3.Error as error:
             self.unreadable.append(f"{self.journal}: {error}")
-            return None
+        return None

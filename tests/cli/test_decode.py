@@ -68,3 +68,13 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_of_a_file_that_is_no_recording_not_every_line_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "photo.jpg"
+    path.write_text("no chunk\n" * 1000)
+    assert main(["decode", "cammegh-ss2", str(path)]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 22
+    assert told[20] == f"{path}: and 980 more such lines"
+    assert told[21].startswith(f"novamas: {path}: not a recording")
