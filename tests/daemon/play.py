@@ -34,13 +34,13 @@ def until_said(heard: Subscriber, kind: str, count: int) -> list[dict[str, Any]]
 
 
 def until_up(heard: Subscriber, daemon: Daemon, table: str = TABLE) -> None:
-    """Wait until the table says that its wheel is up."""
+    """Wait until the table says that its wheel is up, in this life of the daemon."""
 
     def up() -> bool:
         assert daemon.process is not None
         assert daemon.process.poll() is None, daemon.log()
         state = heard.latest(f"{table}/state")
-        return bool(state) and state["devices"].get("wheel", {}).get("state") == "up"
+        return bool(state) and state["boot"] == daemon.boot() and state["devices"].get("wheel", {}).get("state") == "up"
 
     until("the wheel is up", up, daemon.log)
 

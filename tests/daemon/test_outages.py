@@ -67,6 +67,7 @@ def test_a_frozen_broker_is_noticed(mosquitto: Mosquitto, wheel: Wheel, daemon: 
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
     until_up(heard, made)
+    made.until_logged("broker connected")  # said last: the broker has everything
     mosquitto.signal(signal.SIGSTOP)
     made.until_logged("broker lost")
     mosquitto.signal(signal.SIGCONT)
