@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
-from controller.commands import SessionClose, ShoeEnd, ShoeStart
+from controller.commands import CardDecide, SessionClose, ShoeEnd, ShoeStart
 from controller.events import Announcement, AnyEvent, SessionClosed, ShoeCut
 from controller.games import shoe
+from controller.games.cards import is_card
 from controller.games.game import Rejected
 from controller.games.session import session
 from controller.games.shoe import ShoeSettings
@@ -117,6 +118,13 @@ def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | Non
     turn.say(ShoeCut(round=number, drawn=now.drawn, left=now.left, rounds_left=rounds_left, announcement=call))
     if shoe.cut_misplaced(turn.book.shoe, now):
         turn.irregular("cut_card", detail=f"{now.left} cards are behind it by the count")
+
+
+def read_card(given: CardDecide) -> str:
+    """The card that a person has read. Rejects what is none."""
+    if given.card is None or not is_card(given.card):
+        raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
+    return given.card
 
 
 def take_fault(turn: AtTheShoe, given: ShoeFault) -> None:

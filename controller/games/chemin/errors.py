@@ -18,6 +18,7 @@ from controller.games.chemin.state import Card, Fate
 from controller.games.chemin.turn import Turn
 from controller.games.game import Rejected
 from controller.games.session import stands
+from controller.games.talla import read_card
 
 IN_BASKET = "card_in_basket"
 
@@ -42,12 +43,6 @@ def decide(turn: Turn, given: CardDecide) -> None:
 # A card that waits
 
 
-def _card(given: CardDecide) -> str:
-    if given.card is None or not is_card(given.card):
-        raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
-    return given.card
-
-
 def _loose(turn: Turn, given: CardDecide) -> None:
     """No round is in hand: the card is the first of the next one, or it goes."""
     at = next(at for at, card in enumerate(turn.state.loose) if card.doubt)
@@ -69,7 +64,7 @@ def _sound(turn: Turn, given: CardDecide, card: Card) -> Card:
     if card.doubt == "shoe_over":
         raise Rejected("the talla is over: remove the card")
     if given.action == "read":
-        name = _card(given)
+        name = read_card(given)
         if now is not None:
             turn.change(shoe=(shoe.read(now, name) if card.card is None else shoe.reread(now, card.card, name))[0])
         # What the shoe took it for, nobody has seen: its frame is told no more.

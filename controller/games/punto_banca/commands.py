@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from controller.commands import (
     BetsClose,
     BetsOpen,
@@ -11,29 +9,16 @@ from controller.commands import (
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
-    SessionOpen,
-    ShoeEnd,
     ShoeStart,
 )
-from controller.events import ResultCorrected
-from controller.games import shoe, talla
+from controller.games import coups, talla
 from controller.games.baccarat import SIDES, Side
 from controller.games.game import Rejected
 from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow
 from controller.games.punto_banca.state import Burn, Coup
 from controller.games.punto_banca.turn import Turn
-from controller.games.session import another_round, no_round, null_by, session, stands, undecided
-from controller.rulebooks.law import Law
-
-# Sessions
-
-
-def open_session(turn: Turn, given: SessionOpen) -> None:
-    """The table opens, without a shoe."""
-    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
-    turn.clear_alert("card_while_closed")
-
+from controller.games.session import no_round, null_by, session, stands, undecided
 
 # The shoe
 
@@ -50,21 +35,12 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     turn.expect()
 
 
-def end_shoe(turn: Turn, given: ShoeEnd) -> None:
-    """The cards leave the shoe; if they were counted, the count is held against the composition."""
-    session(turn)
-    no_round(turn)
-    talla.end(turn, given)
-
-
 # Bets and cards
 
 
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
-    another_round(turn, turn.state.last)
-    no_round(turn)
-    _ready(turn)
+    coups.may_open(turn, burned=turn.state.burn is None)
     turn.open_bets(given.by)
     turn.expect()
 
@@ -132,42 +108,11 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
 
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
-    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
-    entry = turn.state.entry(given.round)
-    if entry is None:
-        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
-    if entry.kind != "result":
-        raise Rejected(f"round {given.round} has no result to correct")
-    was = entry.winner or "tie"
-    if given.winner is None or given.winner not in (*SIDES, "tie"):
-        raise Rejected("say the winner: player, banker or tie")
-    if given.winner == was:
-        raise Rejected(f"the winner of round {given.round} is {was} already")
-    side = None if given.winner == "tie" else _side(given.winner)
-    marks = ("tie",) if side is None else ()
-    turn.state = turn.state.with_entry(replace(entry, winner=side, hands=(), marks=marks, compared=True, corrected=True))
-    turn.say(
-        ResultCorrected(round=entry.round, replaces=None, replaces_boot=None, winner=side, was=was, by=given.by, role=given.role)
-    )
+    """A published result was wrong: another hand has won. The shoe's verdict is not held against it again."""
+    coups.correct(turn, given, SIDES, compared=True)
 
 
 # What commands stand on
-
-
-def _ready(turn: Turn) -> None:
-    """Whether the shoe is ready for a round."""
-    state = turn.state
-    if state.shoe is None:
-        raise Rejected("no shoe is at the table: say shoe.start")
-    if state.reset:
-        raise Rejected("the shoe started afresh: say shoe.start, or card.decide that the same cards are in it")
-    if state.burn is not None:
-        raise Rejected("the cards are not burned yet")
-    if state.queue:
-        raise Rejected("a card waits for card.decide")
-    if state.shoe.over:
-        law: Law = turn.book.laws["shoe_over"]
-        raise Rejected(f"the cut card has come, no further round: {law.rule}, {law.article}")
 
 
 def _hand(turn: Turn) -> Coup:

@@ -6,13 +6,13 @@ from msgspec.structs import replace
 
 from controller.commands import CardDecide
 from controller.events import CardRemoved, CardTurned
-from controller.games import shoe
+from controller.games import coups, shoe, talla
 from controller.games.baccarat import SIDES
 from controller.games.cards import is_card
+from controller.games.coups import Waiting
 from controller.games.game import Rejected
 from controller.games.punto_banca.coup import count, next_place
 from controller.games.punto_banca.readings import burn, finish_burn, follow, lose_place, ready
-from controller.games.punto_banca.state import Waiting
 from controller.games.punto_banca.turn import Turn
 from controller.games.session import stands
 from devices.readings import CardDrawn
@@ -22,7 +22,7 @@ def decide(turn: Turn, given: CardDecide) -> None:
     """The first thing that waits is meant: what is in the shoe, a card not read, the card that waits, the burn."""
     state = turn.state
     if state.reset:
-        _same_cards(turn, given)
+        coups.same_cards(turn, given)
     elif given.action == "read" and _unread(turn, given):
         turn.settle()
     elif state.queue:
@@ -39,18 +39,6 @@ def decide(turn: Turn, given: CardDecide) -> None:
     turn.expect()
 
 
-def _same_cards(turn: Turn, given: CardDecide) -> None:
-    if given.action != "accept":
-        raise Rejected("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
-    turn.change(reset=False)
-
-
-def _card(given: CardDecide) -> str:
-    if given.card is None or not is_card(given.card):
-        raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
-    return given.card
-
-
 def _unread(turn: Turn, given: CardDecide) -> bool:
     """Whether a card on the table was not read, and now is: the first of them, or the first of the hand that is named."""
     hand, now = turn.state.hand, turn.state.shoe
@@ -61,7 +49,7 @@ def _unread(turn: Turn, given: CardDecide) -> bool:
         for index, each in enumerate(hand.cards(side)):
             if each.card is not None:
                 continue
-            card = _card(given)
+            card = talla.read_card(given)
             counted, trouble = shoe.read(now, card)
             cards = hand.cards(side)
             turn.change(shoe=counted)
@@ -112,7 +100,7 @@ def _of_the_game(waiting: Waiting) -> None:
 
 def _read(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
     """It is another card than the shoe said, whose frame names one that lies nowhere and is not told."""
-    card, now = _card(given), turn.state.shoe
+    card, now = talla.read_card(given), turn.state.shoe
     assert now is not None
     counted, _ = shoe.reread(now, waiting.given.card, card)
     read = replace(waiting, given=replace(waiting.given, card=card, frame=None), trouble=None)
@@ -182,7 +170,7 @@ def _burn(turn: Turn, given: CardDecide) -> None:
     now = turn.state.burn
     assert now is not None
     if given.action == "read" and now.drawn and now.shown is None:
-        card = _card(given)
+        card = talla.read_card(given)
         if turn.state.shoe is not None:
             turn.change(shoe=shoe.read(turn.state.shoe, card)[0])
         turn.change(burn=replace(now, shown=card))

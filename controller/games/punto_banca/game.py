@@ -30,7 +30,7 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.games import shoe, talla
+from controller.games import coups, shoe, talla
 from controller.games.baccarat import SIDES
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.punto_banca import commands, decisions, readings
@@ -59,7 +59,7 @@ INPUTS = Inputs(
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
-        SessionOpen: commands.open_session,
+        SessionOpen: coups.open_session,
         SessionClose: talla.close_session,
         CardDecide: decisions.decide,
         RoundVoid: commands.void,
@@ -68,7 +68,7 @@ INPUTS = Inputs(
     },
     at_the_table={
         ShoeStart: commands.start_shoe,
-        ShoeEnd: commands.end_shoe,
+        ShoeEnd: coups.end_shoe,
         BetsOpen: commands.open_bets,
         BetsClose: commands.close_bets,
         CardsTurn: commands.turn_cards,

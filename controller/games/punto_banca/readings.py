@@ -9,41 +9,25 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.events import CardDealt, CardsBurned, RoundUnresolved
-from controller.games import shoe, talla
+from controller.games import coups, shoe, talla
 from controller.games.baccarat import is_natural
 from controller.games.cards import is_card, pips
+from controller.games.coups import Waiting
 from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import announced, count, is_complete, next_place
-from controller.games.punto_banca.state import QUEUE, Card, Coup, Entry, Waiting
+from controller.games.punto_banca.state import Card, Coup, Entry
 from controller.games.punto_banca.turn import DECIDE, OUTCOMES, Turn
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset, ShoeResult
 
 
 def take_card(turn: Turn, given: CardDrawn) -> None:
     """A card left the shoe. It counts, wherever it goes."""
-    state = turn.state
-    trouble = None
-    if state.shoe is not None:
-        counted, trouble = shoe.draw(state.shoe, given.card)
-        turn.change(shoe=counted)
-    waiting = Waiting(given=given, trouble=None if trouble == "card_unread" else trouble)
-    if not state.open:
-        if "card_while_closed" not in state.alerts:
-            turn.irregular("card_out_of_round")
-        turn.raise_alert("card_while_closed", given)
-    elif state.shoe is None:
-        if "shoe_missing" not in state.alerts:
-            turn.irregular("shoe_missing", asks=("shoe.start",))
-        turn.raise_alert("shoe_missing", given)
-    elif given.late:
+    waiting = coups.arrived(turn, given)
+    if waiting is None:
+        return
+    if given.late:
         _late(turn, given)
-    elif state.reset:
-        pass  # what is in the shoe is not known
-    elif len(state.queue) >= QUEUE:
-        turn.change(spilled=True)
-    elif state.queue:
-        turn.change(queue=(*state.queue, waiting))
-    else:
+    elif not coups.waits(turn, waiting):
         follow(turn, waiting)
 
 
@@ -195,16 +179,8 @@ def _found(turn: Turn, given: CardDrawn) -> bool:
         turn.change(adrift=False, unseen=False)
         return True
     if turn.state.unseen:
-        lost(turn)
+        turn.lose()
     return False
-
-
-def lost(turn: Turn, cards: tuple[Card, ...] = ()) -> None:
-    """A round that nobody saw begin: it is counted, and its result is for a person to say."""
-    number = turn.state.round + 1
-    turn.change(round=number, adrift=True, unseen=False)
-    turn.record(Entry(round=number, kind="unresolved", cards=cards))
-    turn.say(RoundUnresolved(round=number, why="silence", candidate=None))
 
 
 def _hidden(turn: Turn, given: CardDrawn) -> bool:
@@ -222,24 +198,12 @@ def _hidden(turn: Turn, given: CardDrawn) -> bool:
 
 
 def _late(turn: Turn, given: CardDrawn) -> None:
-    """A card known only after a silence. It is never acted upon: it is kept for the person who decides about its round."""
-    state = turn.state
-    assert state.shoe is not None
-    turn.change(shoe=shoe.lose_count(state.shoe))
-    card = Card(card=given.card, frame=frame_of(given))
-    hand, last = state.hand, state.entries[-1] if state.entries else None
-    if state.burn is not None:
-        turn.change(burn=replace(state.burn, gap=True))
-    elif hand is not None:
-        turn.unresolved(hand, "silence", (card,))
-        turn.change(adrift=True)
-    elif state.adrift and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
-        turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))
-    elif turn.settings.rounds == "shoe":
-        lost(turn, (card,))
-    elif not state.adrift:
-        turn.change(adrift=True)
-        turn.irregular("card_out_of_round", detail="known only after a silence")
+    """A card known only after a silence is kept for a person; in the burn it is one that nobody saw come."""
+    burning, now = turn.state.burn, turn.state.shoe
+    if burning is None or now is None:
+        coups.late(turn, Card(card=given.card, frame=frame_of(given)))
+        return
+    turn.change(shoe=shoe.lose_count(now), burn=replace(burning, gap=True))
     turn.expect()
 
 
@@ -289,7 +253,7 @@ def take_verdict(turn: Turn, given: ShoeResult) -> None:
     if not turn.state.open or given.late:
         return
     if hand is None and turn.state.unseen:
-        lost(turn)
+        turn.lose()
         turn.change(adrift=False)
     elif hand is None:
         _compare(turn, given)

@@ -8,9 +8,9 @@ import msgspec
 
 from controller.events import Frame, Hand
 from controller.games.baccarat import ORDER, SIDES, Side
-from controller.games.rounds import Rounds
+from controller.games.coups import CoupState, Waiting
 from controller.games.shoe import Past, Shoe
-from devices.readings import CardDrawn, ShoeResult
+from devices.readings import ShoeResult
 
 QUEUE = 12
 """Cards that wait for a person at most: two coups. What comes after them is counted, and not followed."""
@@ -29,13 +29,6 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def known(self) -> bool:
         """Whether everybody at the table knows it."""
         return self.up and self.card is not None
-
-
-class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that waits for a person's decision, and what the shoe's count says against it."""
-
-    given: CardDrawn
-    trouble: str | None = None
 
 
 class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -102,7 +95,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of punto y banca between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards that wait for a decision,

@@ -11,24 +11,21 @@ from msgspec.structs import replace
 
 from controller.commands import Command, VoidReason
 from controller.events import (
-    BetsClosed,
     CardDealt,
     CardExpected,
     CardTurned,
     Frame,
     HandDecided,
-    LastRounds,
-    RoundOpened,
     RoundResult,
     RoundUnresolved,
 )
 from controller.games import shoe
 from controller.games.baccarat import SIDES, Side, is_natural, next_card, points
+from controller.games.coups import CoupTurn
 from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import all_known, announced, count, hands_of, is_complete, marks_of, next_place, winner_of
 from controller.games.punto_banca.settings import PuntoBancaSettings
-from controller.games.punto_banca.state import Card, Coup, Entry, State
-from controller.games.rounds import RoundMoves
+from controller.games.punto_banca.state import QUEUE, Card, Coup, Entry, State
 from controller.rulebooks.law import Law
 from controller.rulebooks.punto_banca import PuntoBanca
 from devices.readings import CardDrawn, ShoeResult
@@ -39,24 +36,20 @@ OUTCOMES = ("round.confirm", "round.void")
 Why = Literal["silence", "witnesses_disagree", "undecided"]
 
 
-class Turn(RoundMoves[PuntoBanca, PuntoBancaSettings, State]):
+class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
     """One step of a table of punto y banca."""
 
-    # The course of a round
+    coup = Coup
+    outcome = Entry
+    queue = QUEUE
 
-    def open_bets(self, by: str | None = None) -> None:
-        """Bets are open for the next round."""
-        number = self.state.round + 1
-        self.change(round=number, hand=Coup(round=number), adrift=False, unseen=False)
-        self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
+    # The course of a round
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
         """No more bets; the cards may come. A silence of the device that has not ended may hide one of them from now on."""
         hand = self.state.hand
         assert hand is not None
-        self.change_hand(closed=True, gap=self.state.silent or (hand.gap and count(hand) > 0))
-        call = self.book.announcements.get("bets_closed")
-        self.say(BetsClosed(round=hand.round, by=by, unobserved=unobserved, announcement=call))
+        self.shut(by, unobserved=unobserved, gap=self.state.silent or (hand.gap and count(hand) > 0))
 
     def place(self, given: CardDrawn, to: Side) -> None:
         """The card goes to a hand."""
@@ -177,9 +170,7 @@ class Turn(RoundMoves[PuntoBanca, PuntoBancaSettings, State]):
         compared = was is not None and was.round == number and was.verdict is not None
         self.record(Entry(round=number, kind="result", winner=side, hands=hands, marks=marks, frames=frames, compared=compared))
         self.say(RoundResult(round=number, hands=hands, winner=side, marks=marks, frames=frames, confirmed_by=confirmed_by))
-        if self.state.last and number >= self.state.last_since:
-            self.change(last=self.state.last - 1)
-            self.say(LastRounds(round=number, purpose="close", left=self.state.last or 0))
+        self.count_down(number)
         self.close_talla()
 
     def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command) -> None:

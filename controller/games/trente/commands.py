@@ -11,29 +11,19 @@ from controller.commands import (
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
-    SessionOpen,
-    ShoeEnd,
     ShoeStart,
 )
-from controller.events import CardDealt, CardRemoved, ResultCorrected
-from controller.games import shoe, talla
+from controller.events import CardDealt, CardRemoved
+from controller.games import coups, shoe, talla
 from controller.games.cards import is_card
+from controller.games.coups import Waiting
 from controller.games.game import Rejected
 from controller.games.moves import frame_of
-from controller.games.session import another_round, no_round, null_by, session, stands, undecided
+from controller.games.session import no_round, null_by, session, stands, undecided
 from controller.games.trente.readings import cut, follow_all, lose_place, ready
 from controller.games.trente.rows import ROWS, is_coup, next_row, rows, winner
-from controller.games.trente.state import Card, Coup, Waiting
+from controller.games.trente.state import Card, Coup
 from controller.games.trente.turn import Turn
-
-# Sessions
-
-
-def open_session(turn: Turn, given: SessionOpen) -> None:
-    """The table opens, without a shoe."""
-    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
-    turn.clear_alert("card_while_closed")
-
 
 # The shoe
 
@@ -49,29 +39,12 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     turn.expect()
 
 
-def end_shoe(turn: Turn, given: ShoeEnd) -> None:
-    """The cards leave the shoe. After the cut card the last ones were counted: on the table, or by a person."""
-    session(turn)
-    no_round(turn)
-    talla.end(turn, given)
-
-
 # Bets
 
 
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
-    another_round(turn, turn.state.last)
-    no_round(turn)
-    state, law = turn.state, turn.book.laws["shoe_over"]
-    if state.shoe is None:
-        raise Rejected("no shoe is at the table: say shoe.start")
-    if state.reset:
-        raise Rejected("the shoe started afresh: say shoe.start, or card.decide that the same cards are in it")
-    if state.queue:
-        raise Rejected("a card waits for card.decide")
-    if state.shoe.over:
-        raise Rejected(f"the cut card has come, no further round: {law.rule}, {law.article}")
+    coups.may_open(turn)
     turn.open_bets(given.by)
     turn.expect()
 
@@ -126,32 +99,15 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
 
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
-    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
-    entry = turn.state.entry(given.round)
-    if entry is None:
-        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
-    if entry.kind != "result":
-        raise Rejected(f"round {given.round} has no result to correct")
-    was = entry.winner or "tie"
-    if given.winner not in (*ROWS, "tie"):
-        raise Rejected("say the winner: black, red or tie")
-    if given.winner == was:
-        raise Rejected(f"the winner of round {given.round} is {was} already")
-    row = next((row for row in ROWS if row == given.winner), None)
-    marks = ("tie",) if row is None else ()
-    turn.state = turn.state.with_entry(replace(entry, winner=row, hands=(), marks=marks, corrected=True))
-    turn.say(
-        ResultCorrected(round=entry.round, replaces=None, replaces_boot=None, winner=row, was=was, by=given.by, role=given.role)
-    )
+    """A published result was wrong: another row has won."""
+    coups.correct(turn, given, ROWS)
 
 
 def decide(turn: Turn, given: CardDecide) -> None:
     """A person decides about what waits: what is in the shoe, a card not read, the card that waits."""
     state, hand = turn.state, turn.state.hand
     if state.reset:
-        if given.action != "accept":
-            raise Rejected("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
-        turn.change(reset=False)
+        coups.same_cards(turn, given)
     elif hand is not None and hand.unread:
         turn.change(queue=())
         _unread(turn, given, hand)
@@ -180,7 +136,7 @@ def _unread(turn: Turn, given: CardDecide, hand: Coup) -> None:
         return
     if given.action != "read":
         raise Rejected("a card was not read: say read and the card, or remove, or round.void")
-    card = _card(given)
+    card = talla.read_card(given)
     assert turn.state.shoe is not None
     counted, trouble = shoe.read(turn.state.shoe, card)
     known = tuple(each.card for each in before if each.card is not None)
@@ -205,7 +161,7 @@ def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
     if given.action == "for":
         raise Rejected("a card goes to the row that the rules say: accept it, or remove it")
     if given.action == "read":
-        card = _card(given)
+        card = talla.read_card(given)
         counted, _ = shoe.reread(now, waiting.given.card, card)
         turn.change(shoe=counted)
         frame = waiting.given.frame if card == waiting.given.card else None  # else it would tell what the shoe took it for
@@ -226,12 +182,6 @@ def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
         turn.unresolved(hand, "silence", (Card(card=settled.given.card, frame=frame_of(settled.given)),))
     else:
         turn.place(settled.given)
-
-
-def _card(given: CardDecide) -> str:
-    if given.card is None or not is_card(given.card):
-        raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
-    return given.card
 
 
 def _stand(turn: Turn, given: CardDecide) -> None:

@@ -27,7 +27,7 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.games import shoe, talla
+from controller.games import coups, shoe, talla
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
 from controller.games.session import announce_last_rounds
@@ -53,7 +53,7 @@ INPUTS = Inputs(
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
-        SessionOpen: commands.open_session,
+        SessionOpen: coups.open_session,
         SessionClose: talla.close_session,
         CardDecide: commands.decide,
         RoundVoid: commands.void,
@@ -62,7 +62,7 @@ INPUTS = Inputs(
     },
     at_the_table={
         ShoeStart: commands.start_shoe,
-        ShoeEnd: commands.end_shoe,
+        ShoeEnd: coups.end_shoe,
         BetsOpen: commands.open_bets,
         BetsClose: commands.close_bets,
         LastRoundsAnnounce: announce_last_rounds,

@@ -9,40 +9,25 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.commands import Command
-from controller.events import CardRemoved, RoundUnresolved
-from controller.games import shoe, talla
+from controller.events import CardRemoved
+from controller.games import coups, shoe, talla
+from controller.games.coups import Waiting
 from controller.games.moves import frame_of
-from controller.games.trente.state import QUEUE, Card, Entry, Waiting
+from controller.games.trente.state import Card
 from controller.games.trente.turn import Turn
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset
 
 
 def take_card(turn: Turn, given: CardDrawn) -> None:
     """A card left the shoe. It counts, wherever it goes."""
-    state, trouble = turn.state, None
-    if state.shoe is not None:
-        counted, trouble = shoe.draw(state.shoe, given.card)
-        turn.change(shoe=counted)
-    waiting = Waiting(given=given, trouble=None if trouble == "card_unread" else trouble)
-    if not state.open:
-        if "card_while_closed" not in state.alerts:
-            turn.irregular("card_out_of_round")
-        turn.raise_alert("card_while_closed", given)
-    elif state.shoe is None:
-        if "shoe_missing" not in state.alerts:
-            turn.irregular("shoe_missing", asks=("shoe.start",))
-        turn.raise_alert("shoe_missing", given)
-    elif state.shoe.cut_at is not None:
+    waiting = coups.arrived(turn, given)
+    if waiting is None:
+        return
+    if turn.state.shoe is not None and turn.state.shoe.cut_at is not None:
         _last(turn)
     elif given.late:
-        _late(turn, given)
-    elif state.reset:
-        pass  # what is in the shoe is not known
-    elif len(state.queue) >= QUEUE:
-        turn.change(spilled=True)
-    elif state.queue:
-        turn.change(queue=(*state.queue, waiting))
-    else:
+        coups.late(turn, Card(card=given.card, frame=frame_of(given)))
+    elif not coups.waits(turn, waiting):
         follow(turn, waiting)
 
 
@@ -50,7 +35,7 @@ def follow(turn: Turn, waiting: Waiting) -> None:
     """The card goes to its row, or stops the table."""
     if turn.state.adrift:
         if turn.state.unseen:
-            lost(turn)
+            turn.lose()
         return
     if turn.settings.rounds == "shoe" and turn.state.hand is None and turn.state.carried:
         carried = turn.state.carried
@@ -164,33 +149,6 @@ def lose_place(turn: Turn) -> None:
             turn.irregular("silence", asks=turn.state.asks)
     elif hand is None and by_shoe and state.shoe is not None and state.shoe.cut_at is None:
         turn.change(adrift=True, unseen=state.unseen or not state.adrift)
-
-
-def lost(turn: Turn, cards: tuple[Card, ...] = ()) -> None:
-    """A round that nobody saw begin: it is counted, and its result is for a person to say."""
-    number = turn.state.round + 1
-    turn.change(round=number, adrift=True, unseen=False)
-    turn.record(Entry(round=number, kind="unresolved", cards=cards))
-    turn.say(RoundUnresolved(round=number, why="silence", candidate=None))
-
-
-def _late(turn: Turn, given: CardDrawn) -> None:
-    """A card known only after a silence. It is never acted upon: it is kept for the person who decides about its round."""
-    state = turn.state
-    assert state.shoe is not None
-    turn.change(shoe=shoe.lose_count(state.shoe))
-    card = Card(card=given.card, frame=frame_of(given))
-    last = state.entries[-1] if state.entries else None
-    if state.hand is not None:
-        turn.unresolved(state.hand, "silence", (card,))
-    elif state.adrift and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
-        turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))
-    elif turn.settings.rounds == "shoe":
-        lost(turn, (card,))
-    elif not state.adrift:
-        turn.change(adrift=True)
-        turn.irregular("card_out_of_round", detail="known only after a silence")
-    turn.expect()
 
 
 # What else the shoe says

@@ -7,10 +7,9 @@ from typing import Literal
 import msgspec
 
 from controller.events import Frame, Hand
-from controller.games.rounds import Rounds
+from controller.games.coups import CoupState, Waiting
 from controller.games.shoe import Past, Shoe
 from controller.games.trente.rows import Row
-from devices.readings import CardDrawn
 
 QUEUE = 24
 """Cards that wait for a person at most: two long coups. What comes after them is counted, and not followed."""
@@ -23,13 +22,6 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     card: str | None = None
     frame: Frame | None = None
-
-
-class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card that waits for a person's decision, and what the shoe's count says against it."""
-
-    given: CardDrawn
-    trouble: str | None = None
 
 
 class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,7 +63,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of trente et quarante between two inputs.
 
     ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card. ``queue``: cards that wait for a

@@ -9,35 +9,30 @@ from typing import Literal
 
 from controller.commands import Command, VoidReason
 from controller.events import (
-    BetsClosed,
     CardDealt,
     CardExpected,
-    LastRounds,
-    RoundOpened,
     RoundResult,
     RoundUnresolved,
 )
 from controller.games import shoe
+from controller.games.coups import CoupTurn
 from controller.games.moves import frame_of
-from controller.games.rounds import RoundMoves
 from controller.games.trente.rows import ROWS, Row, hands, is_coup, marks, next_row, rows, winner
 from controller.games.trente.settings import TrenteSettings
-from controller.games.trente.state import Card, Coup, Entry, State
+from controller.games.trente.state import QUEUE, Card, Coup, Entry, State
 from controller.rulebooks.law import Law
 from controller.rulebooks.trente import Trente
 from devices.readings import CardDrawn
 
 
-class Turn(RoundMoves[Trente, TrenteSettings, State]):
+class Turn(CoupTurn[Trente, TrenteSettings, State]):
     """One step of a table of trente et quarante."""
 
-    # The course of a round
+    coup = Coup
+    outcome = Entry
+    queue = QUEUE
 
-    def open_bets(self, by: str | None = None) -> None:
-        """Bets are open for the next round."""
-        number = self.state.round + 1
-        self.change(round=number, hand=Coup(round=number), adrift=False, unseen=False)
-        self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
+    # The course of a round
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
         """No more bets; the cards may come. A silence of the device that has not ended may hide one of them; where nobody says
@@ -45,9 +40,7 @@ class Turn(RoundMoves[Trente, TrenteSettings, State]):
         """
         hand = self.state.hand
         assert hand is not None
-        self.change_hand(closed=True, gap=self.state.silent or (unobserved and hand.gap))
-        call = self.book.announcements.get("bets_closed")
-        self.say(BetsClosed(round=hand.round, by=by, unobserved=unobserved, announcement=call))
+        self.shut(by, unobserved=unobserved, gap=self.state.silent or (unobserved and hand.gap))
 
     def place(self, given: CardDrawn) -> None:
         """The card goes to the row that the rules say."""
@@ -120,9 +113,7 @@ class Turn(RoundMoves[Trente, TrenteSettings, State]):
                 announcement=self.book.announcements.get(_CALLS.get(also[0] if also else "", "")),
             )
         )
-        if self.state.last and number >= self.state.last_since:
-            self.change(last=self.state.last - 1)
-            self.say(LastRounds(round=number, purpose="close", left=self.state.last or 0))
+        self.count_down(number)
 
     def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The round is null: by the cut card, or by a person's word."""

@@ -1,0 +1,208 @@
+"""Coups dealt from a shoe in which no hand has a choice, punto y banca and trente et quarante: what both tables make alike.
+
+Cards that stop the table wait in ``queue`` until a person decides; those decided to be the first of the next round are
+``carried``. ``adrift``: cards go to no round, since a silence may have hidden where one ended or began.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.commands import CardDecide, ResultCorrect, SessionOpen, ShoeEnd
+from controller.events import Announcement, BetsClosed, LastRounds, ResultCorrected, RoundOpened, RoundUnresolved
+from controller.games import shoe, talla
+from controller.games.game import Rejected
+from controller.games.rounds import E, Lawful, RoundMoves, Rounds
+from controller.games.session import another_round, no_round, session
+from devices.readings import CardDrawn
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A card that waits for a person's decision, and what the shoe's count says against it."""
+
+    given: CardDrawn
+    trouble: str | None = None
+
+
+class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
+    """Such a table between two inputs. Its fields each state has for itself: where they stand is where they are written down."""
+
+    if TYPE_CHECKING:
+        last: int | None = None
+        last_since: int = 0
+
+
+class CoupBook(Lawful, Protocol):
+    """A rulebook, as far as it is needed here."""
+
+    @property
+    def announcements(self) -> dict[str, Announcement]:
+        """What is called."""
+        ...
+
+
+B = TypeVar("B", bound=CoupBook)
+S = TypeVar("S")
+T = TypeVar("T", bound=CoupState[Any])
+
+
+class CoupTurn(RoundMoves[B, S, T]):
+    """One step of such a table. A game names its coup and its outcome of one, and how many cards may wait."""
+
+    coup: ClassVar[type[Any]]
+    outcome: ClassVar[type[Any]]
+    queue: ClassVar[int]
+
+    @abstractmethod
+    def expect(self) -> None:
+        """Say where the next card belongs, when it is not what was said last."""
+
+    @abstractmethod
+    def unresolved(self, hand: Any, why: Literal["silence", "undecided"], late: tuple[Any, ...] = ()) -> None:
+        """The result is not known for certain; nobody invents it. ``late``: cards known only after a silence."""
+
+    @abstractmethod
+    def record(self, entry: Any) -> None:
+        """Keep an outcome; the round in hand, if it is that one, is over."""
+
+    def open_bets(self, by: str | None = None) -> None:
+        """Bets are open for the next round."""
+        number = self.state.round + 1
+        self.change(round=number, hand=self.coup(round=number), adrift=False, unseen=False)
+        self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
+
+    def shut(self, by: str | None, *, unobserved: bool, gap: bool) -> None:
+        """No more bets. ``gap``: a silence may hide a card from now on."""
+        self.change_hand(closed=True, gap=gap)
+        call = self.book.announcements.get("bets_closed")
+        self.say(BetsClosed(round=self.number, by=by, unobserved=unobserved, announcement=call))
+
+    def lose(self, cards: tuple[Any, ...] = ()) -> None:
+        """A round that nobody saw begin: it is counted, and its result is for a person to say."""
+        number = self.state.round + 1
+        self.change(round=number, adrift=True, unseen=False)
+        self.record(self.outcome(round=number, kind="unresolved", cards=cards))
+        self.say(RoundUnresolved(round=number, why="silence", candidate=None))
+
+    def count_down(self, number: int) -> None:
+        """One of the last rounds is over, if they are announced."""
+        if self.state.last and number >= self.state.last_since:
+            self.change(last=self.state.last - 1)
+            self.say(LastRounds(round=number, purpose="close", left=self.state.last or 0))
+
+
+Turn = CoupTurn[Any, Any, Any]
+
+
+# Cards
+
+
+def arrived(turn: Turn, given: CardDrawn) -> Waiting | None:
+    """A card left the shoe, and counts wherever it goes; None where the table takes none."""
+    state, trouble = turn.state, None
+    if state.shoe is not None:
+        counted, trouble = shoe.draw(state.shoe, given.card)
+        turn.change(shoe=counted)
+    if not state.open:
+        if "card_while_closed" not in state.alerts:
+            turn.irregular("card_out_of_round")
+        turn.raise_alert("card_while_closed", given)
+        return None
+    if state.shoe is None:
+        talla.missing(turn, given)
+        return None
+    return Waiting(given=given, trouble=None if trouble == "card_unread" else trouble)
+
+
+def waits(turn: Turn, waiting: Waiting) -> bool:
+    """Whether the card waits behind others, or nobody knows what is in the shoe."""
+    state = turn.state
+    if state.reset:
+        return True
+    if len(state.queue) >= turn.queue:
+        turn.change(spilled=True)
+    elif state.queue:
+        turn.change(queue=(*state.queue, waiting))
+    return bool(state.queue)
+
+
+def late(turn: Turn, card: Any) -> None:
+    """A card known only after a silence. It is never acted upon: it is kept for the person who decides about its round."""
+    state = turn.state
+    turn.change(shoe=shoe.lose_count(state.shoe))
+    last = state.entries[-1] if state.entries else None
+    if state.hand is not None:
+        turn.unresolved(state.hand, "silence", (card,))
+        turn.change(adrift=True)
+    elif state.adrift and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
+        turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))
+    elif turn.settings.rounds == "shoe":
+        turn.lose((card,))
+    elif not state.adrift:
+        turn.change(adrift=True)
+        turn.irregular("card_out_of_round", detail="known only after a silence")
+    turn.expect()
+
+
+# What persons say
+
+
+def open_session(turn: Turn, given: SessionOpen) -> None:
+    """The table opens, without a shoe."""
+    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
+    turn.clear_alert("card_while_closed")
+
+
+def end_shoe(turn: Any, given: ShoeEnd) -> None:
+    """The cards leave the shoe."""
+    session(turn)
+    no_round(turn)
+    talla.end(turn, given)
+
+
+def may_open(turn: Turn, *, burned: bool = True) -> None:
+    """Reject a round for which the shoe is not ready."""
+    another_round(turn, turn.state.last)
+    no_round(turn)
+    state, law = turn.state, turn.book.laws["shoe_over"]
+    if state.shoe is None:
+        raise Rejected("no shoe is at the table: say shoe.start")
+    if state.reset:
+        raise Rejected("the shoe started afresh: say shoe.start, or card.decide that the same cards are in it")
+    if not burned:
+        raise Rejected("the cards are not burned yet")
+    if state.queue:
+        raise Rejected("a card waits for card.decide")
+    if state.shoe.over:
+        raise Rejected(f"the cut card has come, no further round: {law.rule}, {law.article}")
+
+
+def same_cards(turn: Turn, given: CardDecide) -> None:
+    """The shoe started afresh, with the same cards in it."""
+    if given.action != "accept":
+        raise Rejected("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
+    turn.change(reset=False)
+
+
+def correct(turn: Turn, given: ResultCorrect, sides: tuple[str, ...], **fields: Any) -> None:
+    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+    entry = turn.state.entry(given.round)
+    if entry is None:
+        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
+    if entry.kind != "result":
+        raise Rejected(f"round {given.round} has no result to correct")
+    was = entry.winner or "tie"
+    if given.winner not in (*sides, "tie"):
+        raise Rejected(f"say the winner: {', '.join(sides)} or tie")
+    if given.winner == was:
+        raise Rejected(f"the winner of round {given.round} is {was} already")
+    winner = None if given.winner == "tie" else given.winner
+    marks = ("tie",) if winner is None else ()
+    turn.state = turn.state.with_entry(replace(entry, winner=winner, hands=(), marks=marks, corrected=True, **fields))
+    turn.say(
+        ResultCorrected(round=entry.round, replaces=None, replaces_boot=None, winner=winner, was=was, by=given.by, role=given.role)
+    )
