@@ -130,9 +130,9 @@ class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
         return turn.takes.get(type(given)) or super().taker(turn, given)
 
     def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
-        """So is what a shuffler misses while the cards are in play, and any fault of a shoe."""
+        """So is what a shuffler misses as long as it may lie covered somewhere, and any fault of a shoe."""
         if isinstance(given, ShufflerVerdict):
-            return state.hand is not None and bool(given.missing or given.extra)
+            return not state.gathered and bool(given.missing or given.extra)
         return isinstance(given, ShoeFault) or super().confidential(state, given)
 
     def show(self, state: State) -> dict[str, Any]:
