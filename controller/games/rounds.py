@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -59,21 +60,17 @@ class Rounds(Remembered, Generic[E], frozen=True, kw_only=True, omit_defaults=Tr
 
 Book = TypeVar("Book", bound=Lawful)
 Settings = TypeVar("Settings")
+Table = TypeVar("Table", bound=Remembered)
 State = TypeVar("State", bound=Rounds[Any])
 
 
-class RoundMoves(Moves[Book, Settings, State]):
-    """The base of the ``Turn`` of each game whose state has ``hand``."""
+class LawfulMoves(Moves[Book, Settings, Table]):
+    """Moves that say where the law stands which they follow."""
 
     @property
+    @abstractmethod
     def number(self) -> int:
         """The round in hand; 0 without one."""
-        return self.state.hand.round if self.state.hand else 0
-
-    def change_hand(self, **fields: Any) -> None:
-        """Change the round in hand."""
-        assert self.state.hand is not None
-        self.change(hand=replace(self.state.hand, **fields))
 
     def irregular(
         self,
@@ -131,6 +128,20 @@ class RoundMoves(Moves[Book, Settings, State]):
     def about(self, given: Reading | None) -> dict[str, Any]:  # noqa: ARG002 - at most games the round says it all
         """What is told besides with an irregularity."""
         return {}
+
+
+class RoundMoves(LawfulMoves[Book, Settings, State]):
+    """The base of the ``Turn`` of each game whose state has ``hand``."""
+
+    @property
+    def number(self) -> int:
+        """The round in hand; 0 without one."""
+        return self.state.hand.round if self.state.hand else 0
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        assert self.state.hand is not None
+        self.change(hand=replace(self.state.hand, **fields))
 
 
 def in_place(entries: Iterable[E], entry: E) -> tuple[E, ...]:

@@ -47,7 +47,7 @@ def take_cut(turn: Turn, _given: CardCut) -> None:
     begun = deal is not None and (deal.begun or turn.settings.cut_first == "play")
     plays = begun or (deal is None and not turn.settings.keys)
     call = turn.book.announcements.get("last_round")
-    talla.cut(turn, turn.round, int(plays), call)
+    talla.cut(turn, turn.number, int(plays), call)
     if begun:
         turn.change_deal(last=True)
     elif not plays:

@@ -19,13 +19,11 @@ from controller.events import (
     Hand,
     HandDecided,
     Insurance,
-    Irregularity,
     LastRounds,
     LimitChanged,
     RoundOpened,
     RoundResult,
     RoundUnresolved,
-    RoundVoid,
 )
 from controller.games import shoe
 from controller.games.blackjack import course
@@ -33,13 +31,13 @@ from controller.games.blackjack.course import BURN, DEALER, TABLE, Rules, keys
 from controller.games.blackjack.hands import dealer_hands, points
 from controller.games.blackjack.settings import BlackjackSettings
 from controller.games.blackjack.state import Deal, Entry, Held, Seat, State
-from controller.games.moves import Moves
+from controller.games.rounds import LawfulMoves
 from controller.rulebooks.blackjack import Blackjack
 from controller.rulebooks.law import Law
 from devices.readings import Reading
 
 
-class Turn(Moves[Blackjack, BlackjackSettings, State]):
+class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
     """One step of a table of black jack."""
 
     def __init__(self, rules: Rules, state: State) -> None:
@@ -52,8 +50,8 @@ class Turn(Moves[Blackjack, BlackjackSettings, State]):
         self.change(deal=replace(self.state.deal, **fields))
 
     @property
-    def round(self) -> int:
-        """The round in hand, or 0."""
+    def number(self) -> int:
+        """The round in hand; 0 without one."""
         return self.state.deal.round if self.state.deal else 0
 
     # The course of a round
@@ -68,7 +66,7 @@ class Turn(Moves[Blackjack, BlackjackSettings, State]):
     def close_bets(self, by: str | None = None) -> None:
         """No more bets: a person says so, or the first card shows it."""
         self.change_deal(closed=True)
-        self.say(BetsClosed(round=self.round, by=by))
+        self.say(BetsClosed(round=self.number, by=by))
 
     def settle(self) -> None:
         """Go on as far as the rules force it; say what is asked then, and where the next card belongs."""
@@ -90,7 +88,7 @@ class Turn(Moves[Blackjack, BlackjackSettings, State]):
         to = expected(self.rules, self.state)
         if to != self.state.expected or any(isinstance(event, CardDealt | CardRemoved) for event in self.events):
             self.change(expected=to)
-            self.say(CardExpected(round=self.round, to=to))
+            self.say(CardExpected(round=self.number, to=to))
 
     def place(self, held: Held, to: str) -> None:
         """The card lies there now, face up; or it is burned, and nobody has seen it."""
@@ -197,9 +195,7 @@ class Turn(Moves[Blackjack, BlackjackSettings, State]):
         """The round is null."""
         deal = self.state.deal
         assert deal is not None
-        self.say(
-            RoundVoid(round=deal.round, reason=reason, law=law.rule, article=law.article, last_number=None, by=by.by, role=by.role)
-        )
+        self.say_void(deal.round, reason, law, by)
         self._record(Entry(round=deal.round, kind="void", reason=reason, article=law.article))
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
@@ -249,12 +245,7 @@ class Turn(Moves[Blackjack, BlackjackSettings, State]):
     def remove(self, why: str, card: str | None) -> None:
         """A card leaves the game, and no hand has had it."""
         law = self.book.laws[why]
-        self.say(CardRemoved(round=self.round, why=why, card=card, law=law.rule, article=law.article))
-
-    def irregular(self, what: str, *, asks: tuple[str, ...] = (), detail: str | None = None) -> None:
-        """Say what the decree does not allow or does not foresee, and where it stands. Never with a card that waits."""
-        law = self.book.laws[what]
-        self.say(Irregularity(round=self.round, what=what, law=law.rule, article=law.article, detail=detail, asks=asks))
+        self.say(CardRemoved(round=self.number, why=why, card=card, law=law.rule, article=law.article))
 
     def alert(self, what: str, given: Reading | Command, *, active: bool, detail: str | None = None) -> None:
         """Raise an alert, once until it is cleared; or clear it."""
