@@ -57,6 +57,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "chemin-de-fer/two-third-cards": ("GAL07-107",),
     "chemin-de-fer/unread-and-surplus": (),
     "chemin-de-fer/wrong-word": ("ARA02-095",),
+    "circle/after-restart": (),
     "circle/by-hand": ("BAL09-029", "BAL09-082"),
     "circle/common-cards": ("ARA02-144", "ARA02-146", "ARA02-148"),
     "circle/common-cards-2009": ("BAL09-031", "BAL09-032", "BAL09-050"),
