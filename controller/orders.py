@@ -14,6 +14,9 @@ from devices.sections import worded
 LARGEST = 16_384
 """Bytes; a command is a short line."""
 
+DEEPEST = 16
+"""Objects and lists within each other in what is only given back: it must be written again, wherever that is."""
+
 RECALL = "recall"
 _KINDS = dict(sorted((str(command.__struct_config__.tag), command) for command in COMMANDS))
 _CLIENT = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -74,9 +77,11 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
         raise Unreadable(f"a command has at most {LARGEST} bytes, this one {len(body)}", Sender())
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
-    except ValueError as error:  # also a UnicodeDecodeError
+    except (ValueError, RecursionError) as error:  # also a UnicodeDecodeError; brackets within brackets without end
         raise Unreadable(f"the body is no JSON object: {error}", Sender()) from None
     client = fields.pop("client", None)
+    if _deeper(fields.get("id"), DEEPEST):
+        raise Unreadable(f"id: more than {DEEPEST} objects or lists within each other", Sender())
     sender = Sender(client if isinstance(client, str) and _CLIENT.fullmatch(client) else None, fields.pop("id", None))
     if client is not None and sender.client is None:
         raise Unreadable("client: up to 64 letters, digits, dots, dashes and underscores", sender)
@@ -95,3 +100,9 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
         return sender, cast("AnyCommand | DeviceOrder | Recall", msgspec.convert(fields, kind))
     except msgspec.ValidationError as error:
         raise Unreadable(worded(error, kind), sender) from None
+
+
+def _deeper(value: Any, left: int) -> bool:
+    """Whether there are more than so many objects and lists within each other."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, dict | list) and (left == 0 or any(_deeper(each, left - 1) for each in inside))

@@ -6,12 +6,15 @@ import json
 from contextlib import suppress
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import fields
 
 from controller.commands import COMMANDS, RoundVoid
-from controller.orders import LARGEST, DeviceOrder, Recall, Sender, Unreadable, read_order
+from controller.notation import read_input, write
+from controller.orders import LARGEST, DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
 
 HEAD = {"by": "M. Lasa", "role": "table_head"}
 
@@ -76,3 +79,38 @@ def test_no_bytes_raise_anything_else(name: str, body: bytes) -> None:
 def test_a_body_is_bounded() -> None:
     with pytest.raises(Unreadable, match=str(LARGEST)):
         read_order("round.void", b" " * (LARGEST + 1), 0.0)
+
+
+@pytest.mark.parametrize("depth", [17, 400, 990, 8000])
+@pytest.mark.parametrize("key", ["id", "by", "note", "client", "f"])
+def test_brackets_within_brackets_without_end_are_refused(key: str, depth: int) -> None:
+    body = b'{"%b":%b%b}' % (key.encode(), b"[" * depth, b"]" * depth)
+    with pytest.raises(Unreadable):
+        read_order("session.open", body, 1.0)
+
+
+def test_what_is_given_back_may_be_structured() -> None:
+    told = [[[[[[[[{"n": {"m": 1}}]]]]]]]]
+    assert order("session.open", **HEAD, id=told)[0].id == told
+
+
+HOSTILE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.text(max_size=8), inside, max_size=4),
+    max_leaves=12,
+)
+KINDS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, Recall, DeviceOrder)
+KEYS = sorted({field.encode_name for kind in KINDS for field in fields(kind)} | {"id", "client"})
+NAMES = sorted(str(kind.__struct_config__.tag) for kind in COMMANDS)
+
+
+@given(st.sampled_from([*NAMES, "recall", "device.x"]), st.dictionaries(st.sampled_from(KEYS), HOSTILE, max_size=8))
+def test_any_value_of_any_field_is_taken_or_refused_and_can_be_answered(name: str, given_fields: dict[str, Any]) -> None:
+    said = {**HEAD, **given_fields}
+    try:
+        sender, command = read_order(name, json.dumps(said).encode(), 1.0)
+    except Unreadable as bad:
+        sender, command = bad.sender, None
+    assert msgspec.json.decode(msgspec.json.encode(Reply(id=sender.id, ok=True))) is not None
+    if command is not None and not isinstance(command, Recall | DeviceOrder):
+        assert read_input(write(command)) == command
