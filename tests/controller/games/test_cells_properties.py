@@ -184,6 +184,26 @@ ANY = st.one_of(
     command("limit.announce", minimum=st.sampled_from([400, 1000])),
 )
 OPEN = said("session.open", role="table_head", minimum=500)
+
+
+@st.composite
+def stopped_round(draw: st.DrawFn) -> list[Input]:
+    """A round about which a person may be asked, while it goes on."""
+    spin = draw(SPINS)
+    launched, settling, settled = (told(WheelPhase, phase=phase, spin=spin) for phase in COURSE)
+    doubt = draw(
+        st.sampled_from(
+            [told(WheelFault, fault=fault, active=True) for fault in ("between", "too_few_turns", "ball_out", "reversed")]
+            + [launched]
+        )
+    )
+    cell = told(WheelCell, cell=draw(CELLS), spin=spin, turns=draw(st.sampled_from([None, 1, 9])))
+    return [said("bets.open"), launched, settling, said("bets.close"), doubt, settled, cell, cell]
+
+
+SCRIPT = st.lists(st.one_of(ANY.map(lambda one: [one]), ANY.map(lambda one: [one]), stopped_round()), min_size=5, max_size=20).map(
+    lambda parts: [OPEN, *(each for part in parts for each in part)]
+)
 TABLE = st.builds(
     lambda game, decree, kept: Play(game, decree, **kept),
     st.sampled_from(GAMES),
@@ -199,9 +219,9 @@ TABLE = st.builds(
 
 
 @settings(max_examples=200, deadline=None)
-@given(TABLE, st.lists(ANY, min_size=5, max_size=30))
+@given(TABLE, SCRIPT)
 def test_whatever_happens(play: Play, script: list[Input]) -> None:
-    for each in [OPEN, *script]:
+    for each in script:
         hand = play.state.hand
         holds(play, each, waits=hand.round if hand and hand.asks else None)
     check(play.events)

@@ -65,6 +65,9 @@ def whole_spin(spin: int, number: Number) -> list[Input]:
 
 
 WHOLE_SPIN = st.builds(whole_spin, st.sampled_from([1, 2, 3]), NUMBERS)
+BREACH = at(WheelFault, fault=st.sampled_from(["ball_removed", "ball_with_rotor", "failed_launch"]), active=st.just(True))
+STOPPED_SPIN = st.builds(lambda spin, breach: [*spin[:2], breach, *spin[2:]], WHOLE_SPIN, BREACH)
+"""A spin about which a person may be asked, while it goes on."""
 DISTURBANCE: st.SearchStrategy[Input] = st.one_of(READINGS, READINGS, COMMANDS)
 
 
@@ -81,8 +84,14 @@ def disturbed_spin(draw: st.DrawFn) -> list[Input]:
 
 OPEN = read_input('{"at": 0, "type": "session.open", "by": "M. Lasa", "role": "table_head", "minimum": 500}')
 CLOSE = read_input('{"at": 0, "type": "session.close", "by": "M. Lasa", "role": "table_head", "locked": true}')
-PARTS = st.one_of(WHOLE_SPIN, disturbed_spin(), disturbed_spin(), DISTURBANCE.map(lambda one: [one]), st.just([CLOSE, OPEN]))
-SCRIPT = st.lists(PARTS, min_size=3, max_size=12).map(lambda parts: [OPEN, *(each for part in parts for each in part)])
+PARTS = st.one_of(
+    WHOLE_SPIN, STOPPED_SPIN, disturbed_spin(), disturbed_spin(), DISTURBANCE.map(lambda one: [one]), st.just([CLOSE, OPEN])
+)
+SCRIPT = st.builds(
+    lambda first, parts: [OPEN, *first, *(each for part in parts for each in part)],
+    st.one_of(st.just([]), STOPPED_SPIN),
+    st.lists(PARTS, min_size=3, max_size=12),
+)
 POLICY = st.sampled_from(["warn", "ask", "void"])
 TABLE = st.builds(
     lambda pair, kept: Play(pair[1], pair[0], **kept),
