@@ -26,7 +26,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A card on the table. ``card`` is None where nobody has said what it is; ``up``: it lies face up, ``told`` then."""
+    """A card on the table. ``card`` is None where nobody has said what it is; ``up``: it lies face up, ``told`` then.
+
+    No ``poker.cards.Lying``: here a card may lie open that nobody has read, its ``index`` stays when one before it is null and is
+    given again to what takes that one's place, and it may be found to lie with another than it was dealt to.
+    """
 
     to: str
     index: int
