@@ -35,7 +35,7 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         return
     place = turn.hand.due[0]
     turn.put(given.card, frame_of(given), exposed=given.exposed, unread=given.card is None)
-    if given.exposed and not place.up and place.to != "burn" and turn.state.hand is not None:
+    if given.exposed and not place.up and turn.state.hand is not None:
         apply(turn, Error(name="exposed", who=place.to))
 
 
