@@ -183,7 +183,11 @@ async def _run(arguments: argparse.Namespace) -> int:
         sys.stderr.close()
         return 0
     if arguments.screenshot:
-        screenshot(displays, Path(arguments.screenshot))
+        try:
+            screenshot(displays, Path(arguments.screenshot))
+        except OSError as error:
+            print(f"display: {arguments.screenshot}: {error.strerror}", file=sys.stderr)  # noqa: T201
+            return 1
     return 0
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from subscribers.display import Display
+from subscribers.display import Display, main
 from subscribers.feed import Linked, Said, check_broker
 from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
 from tests.subscribers.table import RED, Narrator, info, state
@@ -129,3 +129,15 @@ def test_a_table_that_no_daemon_has_is_told() -> None:
     assert display.trouble().what == "NO SUCH TABLE AT THIS SITE"
     display.take(Said("state", b'{"status": "open"}', "ruleta-9"))
     assert not display.trouble().what
+
+
+def test_a_screenshot_that_cannot_be_left_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shot = tmp_path / "lost" / "shot.svg"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("subscribers.display.watch", _nothing)
+        assert main(["--site", "casino", "--table", "ruleta-1", "--screenshot", str(shot)]) == 1
+    assert capsys.readouterr().err == f"display: {shot}: No such file or directory\n"
+
+
+async def _nothing(*_: object) -> None:
+    """Nothing is watched."""
