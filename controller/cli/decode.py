@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from controller.cli import Failed
+from controller.cli.numbers import seconds
 from controller.profiles import text_of
 from devices.codec import Codec, Driver
 from devices.drivers import driver
@@ -33,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recording", type=Path, metavar="RECORDING")
     parser.add_argument("--device", default="device", help="the name to put in the readings (default: device)")
     parser.add_argument(
-        "--stale-after", type=float, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
+        "--stale-after", type=seconds, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
     )
     parser.add_argument(
         "--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the driver; may be repeated"

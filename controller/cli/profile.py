@@ -10,6 +10,7 @@ import msgspec
 
 from controller.cli import Failed
 from controller.cli.decode import decode, named, shown, skipped
+from controller.cli.numbers import seconds
 from devices.codec import Counters, Driver
 from devices.links import check_link
 from devices.readings import escape
@@ -25,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recording", type=Path, nargs="?", metavar="RECORDING", help="with test: bytes of the device")
     parser.add_argument("--device", default="device", help="the name to put in the readings (default: device)")
     parser.add_argument(
-        "--stale-after", type=float, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
+        "--stale-after", type=seconds, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
     )
 
 

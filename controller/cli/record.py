@@ -18,6 +18,7 @@ from rich.console import Console
 
 from controller.cli import Failed
 from controller.cli.decode import make_codec, named
+from controller.cli.numbers import seconds
 from devices.codec import Codec
 from devices.links import Link, LinkFailed, check_link, open_link
 from devices.recording import RecordingWriter
@@ -58,7 +59,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--driver",
         help="a name, or profile:FILE: also count the frames it understands, and send the requests that the device needs",
     )
-    parser.add_argument("--seconds", type=float, help="end after so long (default: Ctrl-C ends it)")
+    parser.add_argument("--seconds", type=seconds, help="end after so long (default: Ctrl-C ends it)")
     parser.add_argument("--note", default="", help="what a reader should know: model, firmware, what happened")
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from controller.cli import Failed
 from controller.cli.decode import decode, make_codec, skipped
+from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
 from controller.commands import SessionOpen, ShoeStart
 from controller.games.game import Rejected
@@ -43,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--option", action="append", default=[], metavar="KEY=VALUE", help="an option of the driver; may be repeated"
     )
     parser.add_argument(
-        "--stale-after", type=float, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
+        "--stale-after", type=seconds, default=5.0, metavar="SECONDS", help="silence that counts as stale (default: 5)"
     )
     parser.add_argument("--no-session", action="store_true", help="do not open a session at the first line")
     parser.add_argument("--shoe", metavar="NUMBER", help="the number of the shoe whose cards come from the first line on")
