@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -12,7 +11,6 @@ from controller.games.chemin.settings import LAWS
 from controller.rulebooks.chemin import Chemin, Error
 from tests.controller import decrees
 from tests.controller.decrees import of
-from tests.controller.seeds import stands_in
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("chemin-de-fer", "baccarat-two-cloths")
@@ -32,50 +30,7 @@ def test_has_a_law_for_whatever_the_game_can_report(decree: str, game: str) -> N
 
 @every
 def test_calls_are_these(decree: str, game: str) -> None:
-    calls = book_of(decree, game).announcements
-    assert set(calls) == {"cards_pass", "bank", "bets_closed", "card", "no"}
-
-
-ANNEX_VII = (
-    *["T T T T T T T T T T T"] * 3,
-    "T T T T T T T T P O T",
-    "P P T T T T T T P P T",
-    "P P P P O T T T P P T",
-    "P P P P P P T T P P P",
-    "P P P P P P P P P P P",
-)
-
-
-@pytest.mark.rule("ARA02-097")
-def test_annex_vii_is_copied_cell_by_cell(shared: Path) -> None:
-    third = book_of("ARA02").third
-    assert third.banker == tuple(row.replace(" ", "") for row in ANNEX_VII)
-    assert third.repairs == ()
-    for total, row in enumerate(ANNEX_VII):
-        assert stands_in(shared, "ARA02", f"{total} {row}")
-
-
-@pytest.mark.parametrize("decree", ["BAL05", "EUS96", "GAL07"])
-def test_other_copies_are_repaired_from_it_and_say_where(decree: str) -> None:
-    third = book_of(decree).third
-    assert third.banker == book_of("ARA02").third.banker
-    for repair in third.repairs:
-        assert repair.columns == "0123456789P"
-        assert repair.read == third.banker[repair.bank]
-        assert "ARA02" in repair.lines
-
-
-def test_what_the_basque_copy_prints(shared: Path) -> None:
-    printed = {repair.bank: repair.printed for repair in book_of("EUS96").third.repairs}
-    assert sorted(printed) == [3, 4, 5, 6, 7]
-    for bank, row in printed.items():
-        assert stands_in(shared, "EUS96", f"{bank} {row}")
-
-
-@pytest.mark.parametrize("decree", of("ARA02-095", "BAL05-113", "EUS96-138", "GAL07-103"))
-def test_what_hands_do(decree: str) -> None:
-    for game in GAMES:
-        assert book_of(decree, game).third.player == "TTTTTOPP"
+    assert set(book_of(decree, game).announcements) == {"cards_pass", "bank", "bets_closed", "card", "no"}
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from controller.games.punto_banca.settings import LAWS
-from controller.rulebooks.cards import ThirdCards
 from controller.rulebooks.punto_banca import PuntoBanca
 from tests.controller import decrees
 from tests.controller.decrees import of
-from tests.controller.seeds import stands_in
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", DECREES)
@@ -32,68 +27,6 @@ def test_calls_are_these(decree: str) -> None:
     book = book_of(decree)
     last = {"last_rounds"} if book.last_rounds is not None else set()
     assert set(book.announcements) == {"bets_closed", "cards", "player_stands", "player_draws"} | last
-
-
-# The third card
-
-
-ANNEX_VI = (
-    *["T T T T T T T T T T T"] * 3,
-    "T T T T T T T T P T T",
-    "P P T T T T T T P P T",
-    "P P P P T T T T P P T",
-    "P P P P P P T T P P P",
-    "P P P P P P P P P P P",
-)
-
-
-@pytest.mark.rule("ARA02-079")
-def test_annex_vi_is_copied_cell_by_cell(shared: Path) -> None:
-    third = book_of("ARA02").third
-    assert third.banker == tuple(row.replace(" ", "") for row in ANNEX_VI)
-    assert third.repairs == ()
-    for total, row in enumerate(ANNEX_VI):
-        assert stands_in(shared, "ARA02", f"{total} {row}")
-
-
-@pytest.mark.parametrize("decree", ["BAL05", "EUS96", "GAL07"])
-def test_other_copies_are_repaired_from_it_and_say_where(decree: str) -> None:
-    third = book_of(decree).third
-    assert third.banker == book_of("ARA02").third.banker
-    for repair in third.repairs:
-        assert repair.columns == "0123456789P"
-        assert repair.read == third.banker[repair.bank]
-        assert "ARA02" in repair.lines
-
-
-def test_what_the_basque_copy_prints(shared: Path) -> None:
-    third = book_of("EUS96").third
-    printed = {repair.bank: repair.printed for repair in third.repairs}
-    assert sorted(printed) == [0, 1, 2, 3]
-    for total in range(8):
-        row = printed.get(total, third.banker[total])
-        assert stands_in(shared, "EUS96", f"{total} {' '.join(row)}")
-
-
-@pytest.mark.parametrize("decree", ["BAL05", "GAL07"])
-def test_where_the_table_is_lost_every_row_is_a_repair(decree: str) -> None:
-    repairs = book_of(decree).third.repairs
-    assert [repair.bank for repair in repairs] == list(range(8))
-    assert {repair.printed for repair in repairs} == {""}
-
-
-@pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
-def test_the_player_draws_on_0_to_5_and_stands_on_6_and_7(decree: str) -> None:
-    assert book_of(decree).third.player == "TTTTTTPP"
-
-
-@pytest.mark.parametrize(
-    ("player", "banker", "says"),
-    [("TTTTTTP", ANNEX_VI, "player"), ("TTTTTTPX", ANNEX_VI, "player"), ("TTTTTTPP", ("T" * 11,) * 7, "banker")],
-)
-def test_a_bad_table_is_refused(player: str, banker: Any, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        ThirdCards(player=player, banker=banker)
 
 
 # In the decree's own figures

@@ -42,6 +42,13 @@ class Play(AnyPlay[BlackjackGame, State]):
         return [*self.boxes(*boxes), *self.cards(cards)]
 
 
+def dealing(play: Play) -> Play:
+    """Boxes 1 and 3 are dealt to: 12, 18, and the dealer's king; box 1 is to speak."""
+    play.open()
+    play.deal((1, 3), "8h 9s Kd 4d 9c")
+    return play
+
+
 def outcomes(result: RoundResult) -> dict[str, tuple[int | UnsetType, str | None, str | None]]:
     """Hand -> points, what it makes, what becomes of it."""
     assert isinstance(result.hands, tuple)

@@ -9,7 +9,7 @@ import pytest
 from controller.events import AlertCleared, AlertRaised, CardDealt, CardRemoved, CardsBurned, Irregularity, RoundResult, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkGap, LinkStale, LinkUp, ShoeFault, ShoeReset
-from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
+from tests.controller.games.blackjack_play import PAIRS, Play, dealing, outcomes
 from tests.controller.games.play import of_kind, only
 
 rule = pytest.mark.rule
@@ -19,13 +19,6 @@ rule = pytest.mark.rule
 def play(request: pytest.FixtureRequest) -> Play:
     game, decree = request.param
     return Play(decree, game)
-
-
-def dealing(play: Play) -> Play:
-    """Boxes 1 and 3 are dealt to: 12, 18, and the dealer's king; box 1 is to speak."""
-    play.open()
-    play.deal((1, 3), "8h 9s Kd 4d 9c")
-    return play
 
 
 # Cards that should not be

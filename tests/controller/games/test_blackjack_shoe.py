@@ -22,7 +22,7 @@ from controller.events import (
 from controller.games.game import Rejected
 from controller.notation import write
 from devices.readings import CardDrawn
-from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
+from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, dealing, outcomes
 from tests.controller.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
@@ -32,13 +32,6 @@ rule = pytest.mark.rule
 def play(request: pytest.FixtureRequest) -> Play:
     game, decree = request.param
     return Play(decree, game)
-
-
-def dealing(play: Play) -> Play:
-    """Boxes 1 and 3 are dealt to: 12, 18, and the dealer's king; box 1 is to speak."""
-    play.open()
-    play.deal((1, 3), "8h 9s Kd 4d 9c")
-    return play
 
 
 # A talla begins
