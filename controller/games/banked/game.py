@@ -13,24 +13,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import (
-    AnyCommand,
-    BetsClose,
-    BetsOpen,
-    BoxesSet,
-    CardDecide,
-    CardsDeal,
-    CardsShow,
-    CardsTurn,
-    DealError,
-    DeckCheck,
-    LastRoundsAnnounce,
-    ResultCorrect,
-    RoundConfirm,
-    RoundVoid,
-    SessionClose,
-    SessionOpen,
-)
+from controller import commands as person
 from controller.games.banked import commands, readings
 from controller.games.banked.state import BankedState, Deal
 from controller.games.banked.turn import BankedTurn
@@ -39,36 +22,36 @@ from controller.games.poker import cards as poker_cards
 from controller.games.poker.machine import PokerGame
 from controller.games.poker.readings import take_fault
 from controller.games.session import announce_last_rounds
-from devices.readings import AnyReading, CardDrawn, ShoeFault, ShoeReset, ShufflerPacket, ShufflerState, ShufflerVerdict
+from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        CardDrawn: readings.take_card,
-        ShufflerPacket: readings.take_packet,
-        ShufflerVerdict: readings.take_verdict,
-        ShufflerState: readings.take_state,
-        ShoeFault: take_fault,
-        ShoeReset: readings.take_reset,
+        device.CardDrawn: readings.take_card,
+        device.ShufflerPacket: readings.take_packet,
+        device.ShufflerVerdict: readings.take_verdict,
+        device.ShufflerState: readings.take_state,
+        device.ShoeFault: take_fault,
+        device.ShoeReset: readings.take_reset,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
-        SessionOpen: commands.open_session,
-        SessionClose: commands.close_session,
-        DealError: commands.report_error,
-        RoundVoid: commands.void,
-        RoundConfirm: commands.confirm,
-        ResultCorrect: commands.correct,
-        CardDecide: commands.decide,
+        person.SessionOpen: commands.open_session,
+        person.SessionClose: commands.close_session,
+        person.DealError: commands.report_error,
+        person.RoundVoid: commands.void,
+        person.RoundConfirm: commands.confirm,
+        person.ResultCorrect: commands.correct,
+        person.CardDecide: commands.decide,
     },
     at_the_table={
-        BoxesSet: commands.set_boxes,
-        BetsOpen: commands.open_bets,
-        BetsClose: commands.close_bets,
-        CardsDeal: commands.deal_cards,
-        CardsShow: commands.show_cards,
-        CardsTurn: commands.turn_cards,
-        DeckCheck: commands.check_deck,
-        LastRoundsAnnounce: announce_last_rounds,
+        person.BoxesSet: commands.set_boxes,
+        person.BetsOpen: commands.open_bets,
+        person.BetsClose: commands.close_bets,
+        person.CardsDeal: commands.deal_cards,
+        person.CardsShow: commands.show_cards,
+        person.CardsTurn: commands.turn_cards,
+        person.DeckCheck: commands.check_deck,
+        person.LastRoundsAnnounce: announce_last_rounds,
     },
 )
 
@@ -80,15 +63,15 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
     turn_type: type[BankedTurn[Any, Any, Any]]
     inputs = INPUTS
 
-    def confidential(self, state: Any, given: AnyReading | AnyCommand) -> bool:
+    def confidential(self, state: Any, given: device.AnyReading | person.AnyCommand) -> bool:
         """What a shuffler misses is for everybody where no card lies on the table, or waits."""
-        if isinstance(given, ShufflerVerdict) and state.deal is None and not state.held:
+        if isinstance(given, device.ShufflerVerdict) and state.deal is None and not state.held:
             return False
         return super().confidential(state, given)
 
-    def named(self, given: AnyReading | AnyCommand) -> set[str]:
+    def named(self, given: device.AnyReading | person.AnyCommand) -> set[str]:
         """The cards that an input names: of a hand set in two, the low one's too."""
-        low = {*given.low} if isinstance(given, CardsShow) else set()
+        low = {*given.low} if isinstance(given, person.CardsShow) else set()
         return super().named(given) | low
 
     def asks(self, state: Any) -> tuple[str, ...]:

@@ -20,25 +20,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import (
-    BetsClose,
-    BetsOpen,
-    BoxesSet,
-    CardDecide,
-    HandDouble,
-    HandDraw,
-    HandSplit,
-    HandStand,
-    HandSurrender,
-    LastRoundsAnnounce,
-    LimitAnnounce,
-    RoundConfirm,
-    RoundVoid,
-    SessionClose,
-    SessionOpen,
-    ShoeEnd,
-    ShoeStart,
-)
+from controller import commands as person
 from controller.games import shoe
 from controller.games.blackjack import commands, course, decisions, readings
 from controller.games.blackjack.course import Rules
@@ -49,37 +31,34 @@ from controller.games.blackjack.turn import Turn, asks, seat_in_turn
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
 from controller.rulebooks.blackjack import Blackjack
-from devices.readings import (
-    CardCut,
-    CardDrawn,
-    ShoeFault,
-    ShoeReset,
-)
+from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        CardDrawn: readings.take_card,
-        CardCut: readings.take_cut,
-        ShoeReset: readings.take_reset,
-        ShoeFault: readings.take_fault,
+        device.CardDrawn: readings.take_card,
+        device.CardCut: readings.take_cut,
+        device.ShoeReset: readings.take_reset,
+        device.ShoeFault: readings.take_fault,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
-        SessionOpen: commands.open_session,
-        SessionClose: commands.close_session,
-        RoundVoid: commands.void,
-        RoundConfirm: commands.confirm,
-        LimitAnnounce: commands.announce_limit,
-        CardDecide: decisions.decide,
+        person.SessionOpen: commands.open_session,
+        person.SessionClose: commands.close_session,
+        person.RoundVoid: commands.void,
+        person.RoundConfirm: commands.confirm,
+        person.LimitAnnounce: commands.announce_limit,
+        person.CardDecide: decisions.decide,
     },
     at_the_table={
-        ShoeStart: commands.start_shoe,
-        ShoeEnd: commands.end_shoe,
-        BoxesSet: commands.set_boxes,
-        BetsOpen: commands.open_bets,
-        BetsClose: commands.close_bets,
-        LastRoundsAnnounce: commands.announce_last_rounds,
-        **dict.fromkeys((HandStand, HandDraw, HandDouble, HandSplit, HandSurrender), decisions.take_key),
+        person.ShoeStart: commands.start_shoe,
+        person.ShoeEnd: commands.end_shoe,
+        person.BoxesSet: commands.set_boxes,
+        person.BetsOpen: commands.open_bets,
+        person.BetsClose: commands.close_bets,
+        person.LastRoundsAnnounce: commands.announce_last_rounds,
+        **dict.fromkeys(
+            (person.HandStand, person.HandDraw, person.HandDouble, person.HandSplit, person.HandSurrender), decisions.take_key
+        ),
     },
 )
 

@@ -16,23 +16,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import (
-    AnyCommand,
-    BetsClose,
-    BetsOpen,
-    CardDecide,
-    CardsTurn,
-    HandDraw,
-    HandStand,
-    ResultCorrect,
-    RoundConfirm,
-    RoundVoid,
-    SessionClose,
-    SessionOpen,
-    ShoeEnd,
-    ShoeStart,
-    TableFollow,
-)
+from controller import commands as person
 from controller.games import shoe, talla
 from controller.games.chemin import commands, errors, readings, words
 from controller.games.chemin.hands import cards_of, next_dealt, shows, speaker
@@ -42,40 +26,33 @@ from controller.games.chemin.turn import Turn
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
 from controller.rulebooks.chemin import Chemin
-from devices.readings import (
-    AnyReading,
-    CardCut,
-    CardDrawn,
-    ShoeFault,
-    ShoeReset,
-    ShoeResult,
-)
+from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        CardDrawn: readings.take_card,
-        CardCut: readings.take_cut,
-        ShoeReset: readings.take_reset,
-        ShoeFault: readings.take_fault,
+        device.CardDrawn: readings.take_card,
+        device.CardCut: readings.take_cut,
+        device.ShoeReset: readings.take_reset,
+        device.ShoeFault: readings.take_fault,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
-        SessionOpen: commands.open_session,
-        SessionClose: talla.close_session,
-        CardDecide: errors.decide,
-        RoundVoid: commands.void,
-        RoundConfirm: commands.confirm,
-        ResultCorrect: commands.correct,
+        person.SessionOpen: commands.open_session,
+        person.SessionClose: talla.close_session,
+        person.CardDecide: errors.decide,
+        person.RoundVoid: commands.void,
+        person.RoundConfirm: commands.confirm,
+        person.ResultCorrect: commands.correct,
     },
     at_the_table={
-        ShoeStart: commands.start_shoe,
-        ShoeEnd: commands.end_shoe,
-        BetsOpen: commands.open_bets,
-        BetsClose: commands.close_bets,
-        TableFollow: commands.follow_table,
-        HandDraw: words.draw,
-        HandStand: words.stand,
-        CardsTurn: words.turn_cards,
+        person.ShoeStart: commands.start_shoe,
+        person.ShoeEnd: commands.end_shoe,
+        person.BetsOpen: commands.open_bets,
+        person.BetsClose: commands.close_bets,
+        person.TableFollow: commands.follow_table,
+        person.HandDraw: words.draw,
+        person.HandStand: words.stand,
+        person.CardsTurn: words.turn_cards,
     },
 )
 
@@ -92,9 +69,9 @@ class CheminGame(Machine[Chemin, CheminSettings, State, Turn]):
             raise ValueError(f"modality: the decree has {', '.join(book.deductions)}: {book.article}")
         super().__init__(book, settings)
 
-    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
+    def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:
         """So is what a shoe may say of a round in hand."""
-        if isinstance(given, ShoeResult | ShoeFault):
+        if isinstance(given, device.ShoeResult | device.ShoeFault):
             return state.hand is not None
         return super().confidential(state, given)
 

@@ -23,29 +23,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller.commands import (
-    AnyCommand,
-    BetsClose,
-    BetsOpen,
-    BettingClose,
-    BoxesSet,
-    ButtonSet,
-    CardDecide,
-    CardsBurn,
-    CardsDeal,
-    CardsShow,
-    CardsTurn,
-    DealError,
-    DeckCheck,
-    HandAct,
-    LastRoundsAnnounce,
-    LimitAnnounce,
-    ResultCorrect,
-    RoundConfirm,
-    RoundVoid,
-    SessionClose,
-    SessionOpen,
-)
+from controller import commands as person
 from controller.events import Hand
 from controller.games.circle import acts, cards, commands, correction, errors, readings
 from controller.games.circle.draw import DrawTurn
@@ -59,48 +37,40 @@ from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.machine import PokerGame
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.circle import Circle
-from devices.readings import (
-    AnyReading,
-    CardDrawn,
-    ShoeFault,
-    ShoeReset,
-    ShufflerPacket,
-    ShufflerState,
-    ShufflerVerdict,
-)
+from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        CardDrawn: readings.take_card,
-        ShufflerPacket: readings.take_packet,
-        ShufflerVerdict: readings.take_verdict,
-        ShufflerState: readings.take_shuffler,
-        ShoeFault: readings.take_fault,
-        **dict.fromkeys((*SILENCES, ShoeReset), readings.take_silence),
+        device.CardDrawn: readings.take_card,
+        device.ShufflerPacket: readings.take_packet,
+        device.ShufflerVerdict: readings.take_verdict,
+        device.ShufflerState: readings.take_shuffler,
+        device.ShoeFault: readings.take_fault,
+        **dict.fromkeys((*SILENCES, device.ShoeReset), readings.take_silence),
     },
     in_charge={
-        SessionOpen: commands.open_session,
-        SessionClose: commands.close_session,
-        CardDecide: errors.decide,
-        RoundVoid: commands.void,
-        RoundConfirm: commands.confirm,
-        ResultCorrect: correction.correct,
-        LimitAnnounce: commands.announce_limit,
+        person.SessionOpen: commands.open_session,
+        person.SessionClose: commands.close_session,
+        person.CardDecide: errors.decide,
+        person.RoundVoid: commands.void,
+        person.RoundConfirm: commands.confirm,
+        person.ResultCorrect: correction.correct,
+        person.LimitAnnounce: commands.announce_limit,
     },
     at_the_table={
-        BoxesSet: commands.set_seats,
-        ButtonSet: commands.set_button,
-        DeckCheck: commands.check_deck,
-        BetsOpen: commands.open_bets,
-        BetsClose: commands.close_bets,
-        CardsDeal: cards.deal,
-        CardsBurn: cards.burn,
-        CardsShow: cards.show,
-        CardsTurn: cards.turn_up,
-        HandAct: acts.act,
-        BettingClose: acts.close,
-        DealError: errors.report,
-        LastRoundsAnnounce: announce_last_rounds,
+        person.BoxesSet: commands.set_seats,
+        person.ButtonSet: commands.set_button,
+        person.DeckCheck: commands.check_deck,
+        person.BetsOpen: commands.open_bets,
+        person.BetsClose: commands.close_bets,
+        person.CardsDeal: cards.deal,
+        person.CardsBurn: cards.burn,
+        person.CardsShow: cards.show,
+        person.CardsTurn: cards.turn_up,
+        person.HandAct: acts.act,
+        person.BettingClose: acts.close,
+        person.DealError: errors.report,
+        person.LastRoundsAnnounce: announce_last_rounds,
     },
 )
 
@@ -125,15 +95,15 @@ class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
         if settings.limit is not None and settings.limit not in book.limits:
             raise ValueError(f"limit = {settings.limit!r}: the decree has {', '.join(book.limits) or 'none'}")
 
-    def taker(self, turn: Turn, given: AnyReading | AnyCommand) -> Callable[[Turn, Any], None] | None:
+    def taker(self, turn: Turn, given: device.AnyReading | person.AnyCommand) -> Callable[[Turn, Any], None] | None:
         """Some variants take an input in their own way."""
         return turn.takes.get(type(given)) or super().taker(turn, given)
 
-    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
+    def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:
         """So is what a shuffler misses as long as it may lie covered somewhere, and any fault of a shoe."""
-        if isinstance(given, ShufflerVerdict):
+        if isinstance(given, device.ShufflerVerdict):
             return not state.gathered and bool(given.missing or given.extra)
-        return isinstance(given, ShoeFault) or super().confidential(state, given)
+        return isinstance(given, device.ShoeFault) or super().confidential(state, given)
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""

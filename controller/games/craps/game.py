@@ -16,25 +16,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import (
-    AnyCommand,
-    BetPlace,
-    BetsClose,
-    BetsOpen,
-    BetWithdraw,
-    BoxesSet,
-    DiceChoose,
-    DiceSet,
-    DiceTell,
-    DieReport,
-    LastRoundsAnnounce,
-    ResultCorrect,
-    RoundConfirm,
-    RoundVoid,
-    SessionClose,
-    SessionOpen,
-    ShooterSet,
-)
+from controller import commands as person
 from controller.games.craps import commands, dice, players, readings
 from controller.games.craps.bets import offered
 from controller.games.craps.settings import CrapsSettings
@@ -42,39 +24,34 @@ from controller.games.craps.state import SHOWN, Entry, State
 from controller.games.craps.turn import DECISIONS, Turn
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.rulebooks.craps import Craps
-from devices.readings import (
-    AnyReading,
-    DiceFault,
-    DiceRead,
-    DiceState,
-)
+from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        DiceState: readings.take_state,
-        DiceRead: readings.take_read,
-        DiceFault: readings.take_fault,
+        device.DiceState: readings.take_state,
+        device.DiceRead: readings.take_read,
+        device.DiceFault: readings.take_fault,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
-        SessionOpen: commands.open_session,
-        SessionClose: commands.close_session,
-        RoundVoid: commands.void,
-        RoundConfirm: commands.confirm,
-        ResultCorrect: commands.correct,
+        person.SessionOpen: commands.open_session,
+        person.SessionClose: commands.close_session,
+        person.RoundVoid: commands.void,
+        person.RoundConfirm: commands.confirm,
+        person.ResultCorrect: commands.correct,
     },
     at_the_table={
-        DiceSet: dice.set_dice,
-        DiceChoose: dice.choose_dice,
-        DieReport: dice.report_die,
-        DiceTell: commands.tell_dice,
-        BoxesSet: players.set_seats,
-        ShooterSet: players.set_shooter,
-        BetPlace: players.place_bet,
-        BetWithdraw: players.withdraw_bet,
-        BetsOpen: commands.open_bets,
-        BetsClose: commands.close_bets,
-        LastRoundsAnnounce: commands.announce_last_rounds,
+        person.DiceSet: dice.set_dice,
+        person.DiceChoose: dice.choose_dice,
+        person.DieReport: dice.report_die,
+        person.DiceTell: commands.tell_dice,
+        person.BoxesSet: players.set_seats,
+        person.ShooterSet: players.set_shooter,
+        person.BetPlace: players.place_bet,
+        person.BetWithdraw: players.withdraw_bet,
+        person.BetsOpen: commands.open_bets,
+        person.BetsClose: commands.close_bets,
+        person.LastRoundsAnnounce: commands.announce_last_rounds,
     },
 )
 
@@ -98,7 +75,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, State, Turn]):
         """One step of the game from this state."""
         return Turn(self.book, self.settings, state, self.bets)
 
-    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:  # noqa: ARG002 - dice hide nothing
+    def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - dice hide nothing
         """Nothing that dice say is confidential."""
         return False
 

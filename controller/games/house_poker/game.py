@@ -19,26 +19,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import (
-    BetPlace,
-    BetsClose,
-    BetsOpen,
-    BetWithdraw,
-    BoxesSet,
-    CardDecide,
-    CardsDeal,
-    CardsShow,
-    CardsTurn,
-    DealError,
-    DeckCheck,
-    HandAct,
-    LastRoundsAnnounce,
-    ResultCorrect,
-    RoundConfirm,
-    RoundVoid,
-    SessionClose,
-    SessionOpen,
-)
+from controller import commands as person
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import Rules
 from controller.games.house_poker.settings import HousePokerSettings, faults
@@ -51,46 +32,38 @@ from controller.games.poker.machine import PokerGame
 from controller.games.poker.readings import take_fault
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.house_poker import HousePoker
-from devices.readings import (
-    CardDrawn,
-    ShoeFault,
-    ShoeReset,
-    ShufflerPacket,
-    ShufflerState,
-    ShufflerVerdict,
-    SlotCoin,
-)
+from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        **dict.fromkeys((CardDrawn, ShufflerPacket), readings.take_came),
-        **dict.fromkeys((*SILENCES, ShoeReset), readings.take_silence),
-        ShufflerState: readings.take_state,
-        ShufflerVerdict: readings.take_verdict,
-        SlotCoin: readings.take_coin,
-        ShoeFault: take_fault,
+        **dict.fromkeys((device.CardDrawn, device.ShufflerPacket), readings.take_came),
+        **dict.fromkeys((*SILENCES, device.ShoeReset), readings.take_silence),
+        device.ShufflerState: readings.take_state,
+        device.ShufflerVerdict: readings.take_verdict,
+        device.SlotCoin: readings.take_coin,
+        device.ShoeFault: take_fault,
     },
     in_charge={
-        SessionOpen: commands.open_session,
-        SessionClose: commands.close_session,
-        RoundVoid: commands.void,
-        DealError: commands.deal_error,
-        RoundConfirm: commands.confirm,
-        ResultCorrect: commands.correct,
-        CardDecide: decisions.decide,
+        person.SessionOpen: commands.open_session,
+        person.SessionClose: commands.close_session,
+        person.RoundVoid: commands.void,
+        person.DealError: commands.deal_error,
+        person.RoundConfirm: commands.confirm,
+        person.ResultCorrect: commands.correct,
+        person.CardDecide: decisions.decide,
     },
     at_the_table={
-        LastRoundsAnnounce: announce_last_rounds,
-        DeckCheck: commands.check_cards,
-        BetsOpen: commands.open_bets,
-        BoxesSet: commands.set_boxes,
-        BetPlace: commands.place_bet,
-        BetWithdraw: commands.withdraw_bet,
-        BetsClose: commands.close_bets,
-        HandAct: decisions.act,
-        CardsDeal: decisions.deal,
-        CardsTurn: decisions.turn_up,
-        CardsShow: decisions.show_cards,
+        person.LastRoundsAnnounce: announce_last_rounds,
+        person.DeckCheck: commands.check_cards,
+        person.BetsOpen: commands.open_bets,
+        person.BoxesSet: commands.set_boxes,
+        person.BetPlace: commands.place_bet,
+        person.BetWithdraw: commands.withdraw_bet,
+        person.BetsClose: commands.close_bets,
+        person.HandAct: decisions.act,
+        person.CardsDeal: decisions.deal,
+        person.CardsTurn: decisions.turn_up,
+        person.CardsShow: decisions.show_cards,
     },
 )
 

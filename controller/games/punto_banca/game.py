@@ -15,21 +15,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import (
-    AnyCommand,
-    BetsClose,
-    BetsOpen,
-    CardDecide,
-    CardsTurn,
-    LastRoundsAnnounce,
-    ResultCorrect,
-    RoundConfirm,
-    RoundVoid,
-    SessionClose,
-    SessionOpen,
-    ShoeEnd,
-    ShoeStart,
-)
+from controller import commands as person
 from controller.games import coups, shoe, talla
 from controller.games.baccarat import SIDES
 from controller.games.machine import SILENCES, Inputs, Machine
@@ -40,39 +26,32 @@ from controller.games.punto_banca.turn import Turn
 from controller.games.rounds import line
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.punto_banca import PuntoBanca
-from devices.readings import (
-    AnyReading,
-    CardCut,
-    CardDrawn,
-    ShoeFault,
-    ShoeReset,
-    ShoeResult,
-)
+from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        CardDrawn: readings.take_card,
-        CardCut: readings.take_cut,
-        ShoeReset: readings.take_reset,
-        ShoeResult: readings.take_verdict,
-        ShoeFault: talla.take_fault,
+        device.CardDrawn: readings.take_card,
+        device.CardCut: readings.take_cut,
+        device.ShoeReset: readings.take_reset,
+        device.ShoeResult: readings.take_verdict,
+        device.ShoeFault: talla.take_fault,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
-        SessionOpen: coups.open_session,
-        SessionClose: talla.close_session,
-        CardDecide: decisions.decide,
-        RoundVoid: commands.void,
-        RoundConfirm: commands.confirm,
-        ResultCorrect: commands.correct,
+        person.SessionOpen: coups.open_session,
+        person.SessionClose: talla.close_session,
+        person.CardDecide: decisions.decide,
+        person.RoundVoid: commands.void,
+        person.RoundConfirm: commands.confirm,
+        person.ResultCorrect: commands.correct,
     },
     at_the_table={
-        ShoeStart: commands.start_shoe,
-        ShoeEnd: coups.end_shoe,
-        BetsOpen: commands.open_bets,
-        BetsClose: commands.close_bets,
-        CardsTurn: commands.turn_cards,
-        LastRoundsAnnounce: announce_last_rounds,
+        person.ShoeStart: commands.start_shoe,
+        person.ShoeEnd: coups.end_shoe,
+        person.BetsOpen: commands.open_bets,
+        person.BetsClose: commands.close_bets,
+        person.CardsTurn: commands.turn_cards,
+        person.LastRoundsAnnounce: announce_last_rounds,
     },
 )
 
@@ -91,9 +70,9 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
             raise ValueError(f"modality: the decree has the commission only: {book.article}")
         super().__init__(book, settings)
 
-    def confidential(self, state: State, given: AnyReading | AnyCommand) -> bool:
+    def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:
         """So is the shoe's verdict on cards that are not all up."""
-        if isinstance(given, ShoeResult):
+        if isinstance(given, device.ShoeResult):
             last = state.entry(state.round)
             return state.hand is not None or last is None or last.kind != "result"
         return super().confidential(state, given)

@@ -14,19 +14,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import (
-    BetsClose,
-    BetsOpen,
-    CardDecide,
-    LastRoundsAnnounce,
-    ResultCorrect,
-    RoundConfirm,
-    RoundVoid,
-    SessionClose,
-    SessionOpen,
-    ShoeEnd,
-    ShoeStart,
-)
+from controller import commands as person
 from controller.games import coups, shoe, talla
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
@@ -37,35 +25,30 @@ from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import SHOWN, Entry, State
 from controller.games.trente.turn import Turn
 from controller.rulebooks.trente import Trente
-from devices.readings import (
-    CardCut,
-    CardDrawn,
-    ShoeFault,
-    ShoeReset,
-)
+from devices import readings as device
 
 INPUTS = Inputs(
     readings={
-        CardDrawn: readings.take_card,
-        CardCut: readings.take_cut,
-        ShoeReset: readings.take_reset,
-        ShoeFault: talla.take_fault,
+        device.CardDrawn: readings.take_card,
+        device.CardCut: readings.take_cut,
+        device.ShoeReset: readings.take_reset,
+        device.ShoeFault: talla.take_fault,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
-        SessionOpen: coups.open_session,
-        SessionClose: talla.close_session,
-        CardDecide: commands.decide,
-        RoundVoid: commands.void,
-        RoundConfirm: commands.confirm,
-        ResultCorrect: commands.correct,
+        person.SessionOpen: coups.open_session,
+        person.SessionClose: talla.close_session,
+        person.CardDecide: commands.decide,
+        person.RoundVoid: commands.void,
+        person.RoundConfirm: commands.confirm,
+        person.ResultCorrect: commands.correct,
     },
     at_the_table={
-        ShoeStart: commands.start_shoe,
-        ShoeEnd: coups.end_shoe,
-        BetsOpen: commands.open_bets,
-        BetsClose: commands.close_bets,
-        LastRoundsAnnounce: announce_last_rounds,
+        person.ShoeStart: commands.start_shoe,
+        person.ShoeEnd: coups.end_shoe,
+        person.BetsOpen: commands.open_bets,
+        person.BetsClose: commands.close_bets,
+        person.LastRoundsAnnounce: announce_last_rounds,
     },
 )
 

@@ -15,19 +15,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import (
-    AnyCommand,
-    BetsClose,
-    BetsOpen,
-    Command,
-    LastRoundsAnnounce,
-    LimitAnnounce,
-    ResultCorrect,
-    RoundConfirm,
-    RoundVoid,
-    SessionClose,
-    SessionOpen,
-)
+from controller import commands as person
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.wheels import commands, readings
 from controller.games.wheels.state import SHOWN, Entry, WheelState
@@ -40,17 +28,17 @@ INPUTS = Inputs(
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={
-        SessionOpen: commands.open_session,
-        SessionClose: commands.close_session,
-        RoundVoid: commands.void,
-        RoundConfirm: commands.confirm,
-        ResultCorrect: commands.correct,
-        LimitAnnounce: commands.announce_limit,
+        person.SessionOpen: commands.open_session,
+        person.SessionClose: commands.close_session,
+        person.RoundVoid: commands.void,
+        person.RoundConfirm: commands.confirm,
+        person.ResultCorrect: commands.correct,
+        person.LimitAnnounce: commands.announce_limit,
     },
     at_the_table={
-        BetsOpen: commands.open_bets,
-        BetsClose: commands.close_bets,
-        LastRoundsAnnounce: commands.announce_last_rounds,
+        person.BetsOpen: commands.open_bets,
+        person.BetsClose: commands.close_bets,
+        person.LastRoundsAnnounce: commands.announce_last_rounds,
     },
 )
 """Who takes which input at every such table. Its own phases and numbers each game adds."""
@@ -62,12 +50,12 @@ class WheelGame(Machine[Any, Any, Any, Any]):
     face_down = False
     inputs = INPUTS
 
-    def taker(self, turn: WheelTurn, given: AnyReading | AnyCommand) -> Callable[[Any, Any], None] | None:
+    def taker(self, turn: WheelTurn, given: AnyReading | person.AnyCommand) -> Callable[[Any, Any], None] | None:
         """The table listens to everybody but a device that turned out to be one for another game."""
-        foreign = not isinstance(given, Command) and given.device in turn.state.foreign
+        foreign = not isinstance(given, person.Command) and given.device in turn.state.foreign
         return None if foreign else super().taker(turn, given)
 
-    def confidential(self, state: WheelState, given: AnyReading | AnyCommand) -> bool:  # noqa: ARG002 - a wheel hides nothing
+    def confidential(self, state: WheelState, given: AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - a wheel hides nothing
         """Nothing that a wheel says is confidential."""
         return False
 
