@@ -101,7 +101,9 @@ class Head:
             async with aiomqtt.Client("127.0.0.1", self._port, protocol=aiomqtt.ProtocolVersion.V311) as client:
                 await self._preside(client)
         except* aiomqtt.MqttError as errors:
-            await asyncio.sleep(PATIENCE)  # whoever looks after the programs finds out more
+            task = asyncio.current_task()
+            if task is None or not task.cancelling():
+                await asyncio.sleep(PATIENCE)  # whoever looks after the programs finds out more
             raise Failed(f"the broker is gone: {errors.exceptions[0]}") from None
 
     async def _preside(self, client: aiomqtt.Client) -> None:
