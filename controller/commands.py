@@ -99,7 +99,8 @@ class ResultCorrect(Command, frozen=True, tag="result.correct"):
     """A published result was wrong. The old event stays; a ``result.corrected`` replaces it.
 
     ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``) or ``dice``: the right result. ``hands`` (poker): the
-    right cards of hands that were shown, by hand.
+    right cards of hands that were shown, by hand. ``decisions`` (poker and texas against the house): what hands truly did that were
+    told as giving up, or as going; the cards that lay open by it are in ``hands``.
     """
 
     round: int
@@ -107,6 +108,7 @@ class ResultCorrect(Command, frozen=True, tag="result.correct"):
     winner: str | None = None
     dice: tuple[int, ...] | None = None
     hands: dict[str, tuple[str, ...]] | None = None
+    decisions: dict[str, Literal["go", "pass"]] | None = None
 
 
 class ShoeStart(Command, frozen=True, tag="shoe.start"):

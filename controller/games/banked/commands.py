@@ -241,14 +241,17 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
 
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
-    """Cards of a published result were told wrongly: every bet is settled anew."""
-    entry = published(turn.state, given.round)
+    """Cards of a published result were told wrongly, or decisions: every bet is settled anew."""
+    entry = published(turn.state, given, decisions=turn.decides)
     deal = turn.state.round_of(entry.round)
-    amended, said = (deal, given) if deal is None else turn.amended(deal, entry, given)
-    right = right_cards(entry, said, turn.deck, [each.card for each in deal.table] if deal is not None else ())
     if deal is None:  # a person's word settled it
+        if given.decisions:
+            raise Rejected(f"round {entry.round} was settled at the table, or is too long ago: nothing is made of its decisions")
+        right = right_cards(entry, given, turn.deck)
         tell(turn, entry, Outcome(hands=entry.hands), Outcome(hands=relaid(entry.hands, right)), given)
         return
+    amended, there, said = turn.amended(deal, entry, given)
+    right = right_cards(there, said, turn.deck, [each.card for each in deal.table])
     before = turn.outcome(deal, {each.who: each.cards for each in entry.hands})
     tell(turn, entry, before, turn.outcome(amended, right), given)
     turn.change(played=tuple(amended if each is deal else each for each in turn.state.played))

@@ -95,9 +95,12 @@ class BankedTurn(PokerMoves[B, S, T]):
     def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> Outcome:
         """What the cards that lie open make of a round, and of no others; ``lie``: by hand, as the result names them."""
 
-    def amended(self, deal: Any, entry: Entry, given: ResultCorrect) -> tuple[Any, ResultCorrect]:  # noqa: ARG002
-        """The round behind a result as a correction makes it, and what that says of hands. Raises ``Rejected``."""
-        return deal, given
+    decides = False
+    """Whether a hand goes or gives up, so that this may have been told wrongly."""
+
+    def amended(self, deal: Any, entry: Entry, given: ResultCorrect) -> tuple[Any, Entry, ResultCorrect]:
+        """A round, what lay open in it and what is said of hands, as a correction makes them. Raises ``Rejected``."""
+        return deal, entry, given
 
     def counted(self) -> int:
         """How many cards whoever counts them now must find."""

@@ -23,7 +23,7 @@ TIE = "tie"
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
     """A published result was wrong: it is replaced, never erased."""
-    entry = published(turn.state, given.round)
+    entry = published(turn.state, given)
     hand: Round | None = turn.state.round_of(entry.round)
     if hand is not None and any(each.settled for each in entry.hands):
         right = _right(turn, entry, given, hand)

@@ -29,9 +29,10 @@ from controller.commands import (
 from controller.events import DeckChecked, RoundResult, SessionClosed
 from controller.games.game import Rejected
 from controller.games.house_poker import course
+from controller.games.house_poker.correction import decided_otherwise
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.readings import CARDS, check_deck, follow_all, lose_place
-from controller.games.house_poker.state import Round, Seat
+from controller.games.house_poker.state import DEALER, Round, Seat
 from controller.games.house_poker.turn import Turn
 from controller.games.poker.cards import drop
 from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
@@ -225,14 +226,20 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
 
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
-    """Cards of a published result were told wrongly: every bet is settled anew. What was only confirmed is not."""
-    entry = published(turn.state, given.round)
+    """Cards of a published result were told wrongly, or decisions: every bet is settled anew. What was only confirmed is not."""
+    entry = published(turn.state, given, decisions=True)
     hand = turn.state.round_of(entry.round)
-    right = right_cards(entry, given, turn.rules.deck, [each.card for each in hand.cards] if hand else ())
-    before = {each.who: each.cards for each in entry.hands}
     if hand is None:
+        if given.decisions:
+            raise Rejected(f"round {entry.round} was settled at the table, or is too long ago: nothing is made of its decisions")
+        right = right_cards(entry, given, turn.rules.deck)
         tell(turn, entry, Outcome(hands=entry.hands), Outcome(hands=relaid(entry.hands, right)), given)
-    else:
-        judged = bool(entry.marks)
-        was, now = (outcome(turn.rules, hand, lie, judged=judged) for lie in (before, right))
-        tell(turn, entry, was, now, given)
+        return
+    after, there = decided_otherwise(turn.rules, hand, entry, given)
+    right = right_cards(there, given, turn.rules.deck, [each.card for each in hand.cards])
+    judged = bool(entry.marks) or (bool(given.decisions) and len(right.get(DEALER, ())) == turn.book.hand)
+    if given.decisions and not judged and any(seat.decision == "go" for seat in after.seats):
+        raise Rejected("the bank's cards did not all lie open: say them too")
+    was = outcome(turn.rules, hand, {each.who: each.cards for each in entry.hands}, judged=bool(entry.marks))
+    tell(turn, entry, was, outcome(turn.rules, after, right, judged=judged), given)
+    turn.change(played=tuple(after if each is hand else each for each in turn.state.played))

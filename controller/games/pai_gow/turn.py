@@ -252,7 +252,7 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
         settled = (Settled(bet="bet", outcome=outcome, pays=pays),)
         return replace(shown, outcome="tie" if outcome == "void" else outcome, settled=settled)
 
-    def amended(self, deal: Round, entry: Entry, given: ResultCorrect) -> tuple[Round, ResultCorrect]:
+    def amended(self, deal: Round, entry: Entry, given: ResultCorrect) -> tuple[Round, Entry, ResultCorrect]:
         """``box:3.low`` names the low hand of ``box:3``: it is said where it was told wrongly, or a card of it was."""
         said, lows = given.hands or {}, dict(deal.low)
         told = {hand.who: hand.cards for hand in entry.hands}
@@ -263,7 +263,7 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
             if not low or not set(low) < set(cards) or len(set(low)) < len(low):
                 raise Rejected(f"say {who}{LOW}, which of the cards are its low hand")
             lows[who] = low
-        return replace(deal, low=lows), replace(given, hands=hands)
+        return replace(deal, low=lows), entry, replace(given, hands=hands)
 
 
 def _set(who: str, cards: tuple[str, ...], low: tuple[str, ...], made: tuple[Value, Value] | None) -> Hand:

@@ -38,8 +38,11 @@ class AtTheTable(Protocol):
         ...
 
 
-def published(state: PokerState, number: int) -> Entry:
-    """The result that is to be corrected. Raises ``Rejected``."""
+def published(state: PokerState, given: ResultCorrect, *, decisions: bool = False) -> Entry:
+    """The result that is to be corrected; ``decisions``: whether those may be. Raises ``Rejected``."""
+    number = given.round
+    if given.decisions is not None and not decisions:
+        raise Rejected("no decision of a hand is corrected in this game")
     entry = state.entry(number)
     if entry is None:
         ago = f": the latest {REMEMBERED} are, and {state.round} was the last" if 0 < number <= state.round else ""
@@ -58,9 +61,11 @@ def right_cards(
     """
     if given.number is not None or given.dice is not None or given.winner is not None:
         raise Rejected("what comes out follows from the cards: say the hands that were told wrongly, each with its right cards")
+    told = {hand.who: hand.cards for hand in entry.hands if hand.cards}
+    if not given.hands and given.decisions:
+        return told
     if not given.hands:
         raise Rejected("say the hands that were told wrongly, each with its right cards")
-    told = {hand.who: hand.cards for hand in entry.hands if hand.cards}
     if not told:
         raise Rejected(f"no hand of round {entry.round} lay open, or none is remembered any more: the latest {SHOWN} rounds are")
     for who, cards in given.hands.items():
@@ -75,6 +80,17 @@ def right_cards(
     if len(set(every)) < len(every) or set(every) & set(seen):
         raise Rejected("a card would be there twice in the round")
     return right
+
+
+def came_to_lie(entry: Entry, given: ResultCorrect, sizes: Mapping[str, int]) -> Entry:
+    """The result with the cards of hands that lay open after all, as a corrected decision has it; ``sizes``: how many each has."""
+    hands = given.hands or {}
+    for who, size in sizes.items():
+        if len(hands.get(who, ())) not in (0, size):
+            raise Rejected(f"{who} has {size} cards, and {len(hands[who])} are said")
+    there = [replace(each, cards=hands[each.who]) if hands.get(each.who) and each.who in sizes else each for each in entry.hands]
+    names = {each.who for each in there}
+    return replace(entry, hands=(*(Hand(who=who, cards=hands[who]) for who in sizes if who in hands and who not in names), *there))
 
 
 def relaid(hands: tuple[Hand, ...], right: Mapping[str, tuple[str, ...]]) -> tuple[Hand, ...]:

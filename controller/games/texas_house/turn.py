@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from controller.commands import Command, DealError, VoidReason
+from msgspec.structs import replace
+
+from controller.commands import Command, DealError, ResultCorrect, VoidReason
 from controller.events import AwardQualified, BetPlaced, Hand, Settled
 from controller.games.banked.state import BankedState, Deal
 from controller.games.banked.turn import BankedTurn
@@ -13,8 +15,9 @@ from controller.games.game import Rejected
 from controller.games.hands.evaluator import Value, best_of, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker import cards as poker_cards
-from controller.games.poker.correction import Outcome, say_awards
+from controller.games.poker.correction import Outcome, came_to_lie, say_awards
 from controller.games.poker.deal import Order
+from controller.games.poker.state import Entry
 from controller.games.texas_house.settings import TexasHouseSettings
 from controller.rulebooks.common_poker import TexasHouse
 from controller.rulebooks.law import Law
@@ -223,6 +226,25 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
         told = self.state.deal.awarded if self.state.deal and self.state.deal.round == number else ()
         super().void(number, reason, law, by)
         say_awards(self, told, ())
+
+    decides = True
+
+    def amended(self, deal: Round, entry: Entry, given: ResultCorrect) -> tuple[Round, Entry, ResultCorrect]:
+        """A hand that was told as giving up and went: it, the bank's and all common cards lay open."""
+        for who, decision in (given.decisions or {}).items():
+            if (deal.spoke.get(who), decision) != ("pass", "go"):
+                raise Rejected(f"{who} did not give up in round {deal.round}: that alone can have been told wrongly")
+        if not given.decisions:
+            return deal, entry, given
+        own = self.book.deal.count("boxes")
+        sizes = dict.fromkeys((DEALER, *given.decisions), own) | {BOARD: sum(self.book.board)}
+        if "go" in deal.spoke.values():
+            sizes = dict.fromkeys(given.decisions, own)  # all else lay open
+        there = came_to_lie(entry, given, sizes)
+        lie = {each.who: len(each.cards) for each in there.hands}
+        if lacking := [who for who, size in sizes.items() if lie.get(who) != size]:
+            raise Rejected(f"say the cards of {', '.join(lacking)} too: they lay open then")
+        return replace(deal, spoke={**deal.spoke, **given.decisions}), there, given
 
     def _lie(self) -> dict[str, tuple[str, ...]]:
         """The cards of the hands that lie open, and the common cards."""

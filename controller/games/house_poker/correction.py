@@ -1,0 +1,35 @@
+"""What was decided in a round that is over, where it was told wrongly: a hand that was told as giving up and went, or the reverse.
+
+Its result may have come at once, when nobody seemed to go. What lay open then a person says with it.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import ResultCorrect
+from controller.games.game import Rejected
+from controller.games.house_poker.course import Rules
+from controller.games.house_poker.state import DEALER, Round
+from controller.games.poker.correction import came_to_lie
+from controller.games.poker.state import Entry
+
+
+def decided_otherwise(rules: Rules, hand: Round, entry: Entry, given: ResultCorrect) -> tuple[Round, Entry]:
+    """The round and its result as hands truly decided, with what lay open by it. Raises ``Rejected`` for what cannot be."""
+    lay = {each.who for each in entry.hands if len(each.cards) == rules.book.hand}
+    after, anew = hand, set() if DEALER in lay else {DEALER}
+    for who, decision in (given.decisions or {}).items():
+        seat = hand.seat(who)
+        if seat is None or seat.told or seat.decision in (None, decision):
+            raise Rejected(f"{who} was no hand of round {hand.round} that was told otherwise than {decision}")
+        if decision == "pass" and who in lay:
+            raise Rejected(f"{who} lay open: it had not given up")
+        if decision == "go" and rules.book.discards and hand.lies(who, "jackpot"):
+            raise Rejected(
+                f"how many cards {who} discarded nobody has told, and it has the bet jackpot: it is settled at the table"
+            )
+        after = after.with_seat(replace(seat, decision=decision))
+        anew |= {who} if decision == "go" else set()
+    sizes = dict.fromkeys(sorted(anew), rules.book.hand) if given.decisions else {}
+    return after, came_to_lie(entry, given, sizes)
