@@ -64,6 +64,7 @@ def test_other_copies_are_repaired_from_it_and_say_where(game: str, decree: str)
 @pytest.mark.parametrize(
     ("game", "repaired", "rows", "apart"),
     [("punto-banca", [0, 1, 2, 3], range(8), " "), ("chemin-de-fer", [3, 4, 5, 6, 7], range(3, 8), "")],
+    ids=GAMES,
 )
 def test_what_the_basque_copy_prints(game: str, repaired: list[int], rows: range, apart: str, shared: Path) -> None:
     table = third(game, "EUS96")
