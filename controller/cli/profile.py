@@ -11,9 +11,13 @@ import msgspec
 from controller.cli import Failed
 from controller.cli.decode import decode, named, shown, skipped
 from controller.cli.numbers import seconds
+from controller.profiles import text_of
 from devices.codec import Counters, Driver
 from devices.links import check_link
+from devices.profiles.profile import parse
+from devices.profiles.trial import right_check, unchecked
 from devices.readings import escape
+from devices.recording import Recording
 from devices.watch import CodecDefect, Watch
 
 HELP = "check a profile, or try it on a recording"
@@ -60,8 +64,26 @@ def _test(known: Driver, arguments: argparse.Namespace) -> int:
         raise Failed(f"a defect of the codec of profiles, please report it: {defect}, at {escape(defect.data)}") from defect
     print(_summary(codec.counters, said), file=sys.stderr)
     if not codec.counters.frames:
-        raise Failed(f"{arguments.profile}: not one frame was understood of {arguments.recording}")
+        raise Failed(
+            f"{arguments.profile}: not one frame was understood of {arguments.recording}{_why_none(arguments.profile, recording)}"
+        )
     return 0
+
+
+def _why_none(file: str, recording: Recording) -> str:
+    """Where to look: at the frames, or at their check."""
+    described = parse(text_of(Path(file)))
+    data = b"".join(chunk.data for chunk in recording if not chunk.sent)
+    if described.checksum is None or not (whole := unchecked(described, data)):
+        return ": look at [framing] and at the messages"
+    found = right_check(described, data)
+    if found is None:
+        return f"; {whole} would be without a check: look at [checksum]"
+    count, right = found
+    return (
+        f"; {count} would be with [checksum] kind = {right.kind!r}, from = {right.first}, encoding = {right.encoding!r}: "
+        "is that what the document says?"
+    )
 
 
 def _summary(counters: Counters, said: int) -> str:

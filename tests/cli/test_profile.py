@@ -83,3 +83,22 @@ def test_line_settings_that_no_port_has_are_told(tmp_path: Path, capsys: pytest.
     file.write_text(Path(ROTA).read_text().replace("parity=E", "parity=X"))
     assert main(["profile", "check", str(file)]) == 1
     assert f"{file}: line: parity=X" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ('kind = "xor"', 'kind = "sum"', "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex': is that what"),
+        ("from = 1 ", "from = 0 ", "25 would be with [checksum] kind = 'xor', from = 1, encoding = 'hex': is that what"),
+        ("at = -2 ", "at = -3 ", "would be without a check: look at [checksum]"),
+        ('end = "\\u0003"', 'end = "\\u0004"', ": look at [framing] and at the messages"),
+    ],
+)
+def test_where_to_look_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, told: str) -> None:
+    file = tmp_path / "rota.toml"
+    text = Path(ROTA).read_text()
+    assert before in text
+    file.write_text(text.replace(before, after))
+    assert main(["profile", "test", str(file), str(SPINS)]) == 1
+    assert f"not one frame was understood of {SPINS}" in (errors := capsys.readouterr().err)
+    assert told in errors
