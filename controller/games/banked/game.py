@@ -69,11 +69,6 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
             return False
         return super().confidential(state, given)
 
-    def named(self, given: device.AnyReading | person.AnyCommand) -> set[str]:
-        """The cards that an input names: of a hand set in two, the low one's too."""
-        low = {*given.low} if isinstance(given, person.CardsShow) else set()
-        return super().named(given) | low
-
     def asks(self, state: Any) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
         asked: tuple[str, ...] = self.turn(state).asks()

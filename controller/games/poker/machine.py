@@ -22,7 +22,9 @@ class PokerGame(Machine[B, S, T, M]):
     def named(self, given: AnyReading | AnyCommand) -> set[str]:
         """The cards that an input names."""
         match given:
-            case CardsShow(cards=cards) | CardsDeal(cards=cards):
+            case CardsShow(cards=cards, low=low):
+                return {*cards, *low}
+            case CardsDeal(cards=cards):
                 return {*cards}
             case ResultCorrect(hands=hands):
                 return {card for cards in (hands or {}).values() for card in cards}

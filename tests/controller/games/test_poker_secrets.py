@@ -1,0 +1,21 @@
+"""What a person says of cards at a table of poker that nobody has seen is not for everybody, whatever field it stands in."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.commands import CardsShow
+from controller.games.games import make_game
+from controller.notation import Input
+
+
+def shown(*cards: str, low: tuple[str, ...] = ()) -> Input:
+    return CardsShow(at=1.0, by="M. Lasa", role="croupier", who="box:1", cards=cards, low=low)
+
+
+@pytest.mark.parametrize("game", ["poker-no-draw", "three-card-poker", "texas-holdem", "pai-gow"])
+def test_cards_of_a_low_hand_are_as_confidential_as_the_others(game: str) -> None:
+    table = make_game(game, "EUS96", {})
+    assert not table.confidential(table.begin(), shown())
+    assert table.confidential(table.begin(), shown("As"))
+    assert table.confidential(table.begin(), shown(low=("As",)))
