@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from controller.cli import Failed
+from controller.cli import Failed, numbers
 from controller.cli.demo_floor import Floor
 from controller.cli.demo_head import Head
 from controller.cli.demo_places import Place, places
@@ -62,14 +62,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """What it takes."""
     parser.add_argument(
         "--speed",
-        type=_positive,
+        type=numbers.speed,
         default=1.0,
         help="run so many times faster than real devices; then this machine's own delays show as late data",
     )
     parser.add_argument(
         "--floor", action="store_true", help="all tables that are simulated: wheels, dice, cards out of a shoe, poker"
     )
-    parser.add_argument("--rounds", type=_count, help="end after so many results at the roulette table, or the first that there is")
+    parser.add_argument(
+        "--rounds", type=numbers.count, help="end after so many results at the roulette table, or the first that there is"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the devices; the same seed gives the same numbers and cards")
     parser.add_argument(
         "--decree", help="under which the tables play (ARA02; EUS96 with --floor); 'novamas games' tells which there are"
@@ -184,17 +186,3 @@ def _free_port() -> int:
 def _answers(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 1000:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1000")
-    return value
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
-    return value
