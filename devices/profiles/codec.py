@@ -41,7 +41,7 @@ class ProfileCodec:
         self._device = device
         self._profile = profile
         self._check = Check(profile.checksum) if profile.checksum else None
-        self._find = compiled(framing.find, framing.longest) if framing.find else None
+        self._find = compiled(framing.find, framing.longest, searched=True) if framing.find else None
         self._harmless = [compiled(pattern, framing.longest) if pattern else None for pattern in (framing.before, framing.behind)]
         self._resync = framing.resync.encode("latin-1")
         self._hides = hides(profile)

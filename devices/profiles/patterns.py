@@ -9,22 +9,28 @@ from __future__ import annotations
 import re
 
 MOST_WAYS = 1_000_000
-"""A Bee-Tek's line has half as many by this count; what is really tried is far less."""
+"""What is searched for in a Bee-Tek's line has half as many by this count; what is really tried is far less."""
 
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")
 _GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
-def compiled(pattern: str, longest: int) -> re.Pattern[bytes]:
-    """The expression for texts of at most ``longest`` bytes. Raises ``ValueError`` that says what is wrong with it."""
+def compiled(pattern: str, longest: int, *, searched: bool = False) -> re.Pattern[bytes]:
+    """The expression for texts of at most ``longest`` bytes. Raises ``ValueError`` that says what is wrong with it.
+
+    ``searched``: it may begin anywhere, so its ways are tried at each byte; but where it ends, nothing is tried again.
+    """
     try:
         made = re.compile(pattern.encode("latin-1"))
     except UnicodeEncodeError:
         raise ValueError("is no expression for bytes: a character is above \\u00ff") from None
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"is no regular expression: {error}") from None
-    ways = _Ways(pattern, longest).all()
+    counting = _Ways(pattern, longest)
+    ways = counting.all()
+    if searched:
+        ways = longest * counting.but_last
     if ways > MOST_WAYS:
         raise ValueError("can be tried in too many ways: bound its repeats, as in [0-9]{1,3}, or make them fewer")
     return made
@@ -37,18 +43,24 @@ class _Ways:
         self._pattern = pattern
         self._longest = longest
         self._at = 0
+        self.but_last = 1
+        """Without those of a repeat that the expression ends with: nothing follows for which it would be tried again."""
 
     def all(self) -> int:
         """As many, or a number above :data:`MOST_WAYS`. Raises ``ValueError`` for what cannot be counted."""
-        ways = among = 1
+        ways = before = 1
         found = 0
         while self._at < len(self._pattern) and self._pattern[self._at] != ")":
             if self._pattern[self._at] == "|":
                 self._at += 1
-                found, ways = found + ways, 1
+                found, ways, before = found + ways, 1, 1
                 continue
+            is_group = self._pattern[self._at] == "("
             among = self._repeated(self._one())
-            ways = min(ways * among, MOST_WAYS + 1)
+            before, ways = ways, min(ways * among, MOST_WAYS + 1)
+            if is_group:
+                before = ways
+        self.but_last = min(found + before, MOST_WAYS + 1)
         return min(found + ways, MOST_WAYS + 1)
 
     def _one(self) -> int:

@@ -88,12 +88,12 @@ def _framing(framing: Framing, notes: Notes) -> None:
     if len(framing.resync) > 1:
         notes.append((("framing", "resync"), "is one byte"))
     for key in ("find", "before", "behind"):
-        _pattern(("framing", key), getattr(framing, key), framing.longest, notes)
+        _pattern(("framing", key), getattr(framing, key), framing.longest, notes, searched=key == "find")
 
 
-def _pattern(at: Path, pattern: str, longest: int, notes: Notes) -> None:
+def _pattern(at: Path, pattern: str, longest: int, notes: Notes, *, searched: bool = False) -> None:
     try:
-        compiled(pattern, longest)
+        compiled(pattern, longest, searched=searched)
     except ValueError as error:
         notes.append((at, str(error)))
 

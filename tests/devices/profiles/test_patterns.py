@@ -54,5 +54,17 @@ def test_refused(pattern: str, told: str) -> None:
         compiled(pattern, 256)
 
 
+@pytest.mark.parametrize("pattern", [".*.*x", "(?:a?){12}x", "(?:a|.*.*)", "(.*)(.*)"])
+def test_what_is_searched_for_is_tried_at_every_byte(pattern: str) -> None:
+    compiled(pattern, 256)
+    with pytest.raises(ValueError, match="too many ways"):
+        compiled(pattern, 256, searched=True)
+
+
+@pytest.mark.parametrize("pattern", [".*x.*", "[a-z]{1,60}<[a-z]{1,60}>[> ]*", r"\$NB,[ -~]*\*[0-9A-F]{4}", "a|b|.*", "(?:a|b).*"])
+def test_where_what_is_searched_for_ends_nothing_is_tried_again(pattern: str) -> None:
+    compiled(pattern, 256, searched=True)
+
+
 def test_a_short_line_leaves_room_for_more() -> None:
     compiled(".*.*.*", 64)
