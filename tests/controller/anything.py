@@ -49,6 +49,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "device": ("device",),
     "frame": (None, "what was said"),
     "alert": ("", "sensor", "card_while_closed"),
+    "decisions": (None, None, {}, {"box:1": "go"}, {"box:2": "pass"}, {"seat:1": "go"}),
 }
 """By the name of a field, what may stand in it. Fields that are not here get what their type allows."""
 
