@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from controller.cli import demo as program
+from controller.cli.demo_floor import Floor
 from controller.cli.demo_places import FLOOR
 from tests.daemon.mosquitto import until
 from tests.terminal import Terminal
@@ -149,6 +153,19 @@ def test_told_to_end_or_left_without_a_terminal(demo: subprocess.Popen[bytes], t
     _, errors = demo.communicate(timeout=PATIENCE)
     ended_well(demo.returncode, errors, tmp_path)
     assert left_behind(tmp_path) == []
+
+
+async def test_how_programs_part_that_were_told_to_end_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def part(*_: object) -> int:
+        os.kill(os.getpid(), signal.SIGTERM)
+        try:
+            await asyncio.sleep(PATIENCE)
+        except asyncio.CancelledError:
+            raise ExceptionGroup("parting", [OSError("the broker is gone")]) from None
+        return 1
+
+    monkeypatch.setattr(program, "_open_and_watch", part)
+    assert await program._play(Floor(tmp_path), Namespace()) == 0
 
 
 def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:

@@ -105,7 +105,11 @@ async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
         if not task.done():
             task.cancel()
     await asyncio.wait({playing, stopping})
-    return 0 if playing.cancelled() else playing.result()
+    if playing.cancelled():
+        return 0
+    if stop.is_set() and playing.exception() is not None:  # told to end: how the programs part from each other is no failure
+        return 0
+    return playing.result()
 
 
 async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:

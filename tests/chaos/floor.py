@@ -180,7 +180,14 @@ stale_after = {self.stale_after}
         assert self.archive is not None
         for table in tables or self.tables:
             until(f"{table} is up", partial(self.stands, table, "closed"), self.daemon.log)
-            assert self.archive.command(table, "session.open")["ok"]
+            reply = self.archive.command(table, "session.open")
+            # One that is refused has been followed all the same: handed over twice by a broker that had thrown the daemon out,
+            # or stored by a disk that was too slow for the reply.
+            until(f"{table} is open, {reply}", partial(self._in_session, table), self.daemon.log)
+
+    def _in_session(self, table: str) -> bool:
+        assert self.archive is not None
+        return bool(self.archive.latest(f"{table}/state")["shown"]["phase"] != "closed")
 
     def status(self, table: str) -> str | None:
         """The word that the retained topic has for a table."""
