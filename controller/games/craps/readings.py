@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from controller.games.craps.state import Entry, Hand, State
-from controller.games.craps.turn import TELL, Turn, are_dice
+from controller.games.craps.turn import DECISIONS, TELL, Turn, are_dice
 from controller.games.moves import frames_of
 from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
@@ -38,7 +38,10 @@ def take_state(turn: Turn, given: DiceState) -> None:
     if given.state != "moving" or not was.open or (was.dice == "moving" and given.throw in (None, was.hand and was.hand.throw)):
         return
     turn.change(moved=True)
-    hand = was.hand
+    if _thrown_again(turn, given):
+        _leave_undecided(turn, given)
+        turn.change(moved=True)
+    hand = turn.state.hand
     if hand is None or hand.dice is not None:
         return
     known = {*TROUBLES.values(), "dice_invalid"} & set(hand.said)
@@ -70,8 +73,10 @@ def take_read(turn: Turn, given: DiceRead) -> None:
     elif given.late:
         _late_read(turn, given)
     elif not _said_again(turn, given):
-        hand = state.hand
-        if hand is None and turn.by_itself and state.unresolved():
+        if _thrown_again(turn, given):
+            _leave_undecided(turn, given)
+        hand = turn.state.hand
+        if hand is None and turn.by_itself and turn.state.unresolved():
             hand = turn.begin()
         if hand is None:
             _stray(turn, given)
@@ -90,6 +95,11 @@ def take_fault(turn: Turn, given: DiceFault) -> None:
     elif given.active and hand and hand.closed and hand.dice is None:
         turn.change_hand(frames=hand.frames + frames_of(given))
         turn.ask(trouble, TELL, given=given, detail=given.detail or given.fault)
+    elif given.active and hand is None and turn.by_itself and turn.state.moved and turn.state.unresolved():
+        turn.begin()
+        turn.change_hand(throw=given.throw)
+        turn.close_bets(frames_of(given), unobserved=True)
+        _leave_undecided(turn, given, trouble)
 
 
 def take_silence(turn: Turn, _given: AnyReading) -> None:
@@ -123,6 +133,23 @@ def _thrown(turn: Turn, hand: Hand, given: DiceRead) -> None:
         if early and turn.settings.early_throw == "ask":
             turn.ask("throw_before_close", given=given)
         land(turn, given.values)
+
+
+def _thrown_again(turn: Turn, given: DiceState | DiceRead) -> bool:
+    """Whether the dice are thrown anew, though the throw in hand has no result yet. Where persons open the bets, none are open."""
+    hand = turn.state.hand
+    counted = hand is not None and hand.throw is not None and given.throw not in (None, hand.throw)
+    return turn.by_itself and hand is not None and hand.closed and counted
+
+
+def _leave_undecided(turn: Turn, given: DiceState | DiceRead | DiceFault, what: str = "dice_unread") -> None:
+    """The throw in hand waits for a person, and those after it with it."""
+    hand = turn.state.hand
+    assert hand is not None
+    hidden = turn.state.gap and not hand.asks
+    if not hand.asks and not hidden:
+        turn.irregular(what, given=given, asks=DECISIONS, detail=None if hand.throw is None else f"throw {hand.throw}")
+    turn.unresolved(hand, "silence" if hidden else "undecided", hand.dice)
 
 
 def land(turn: Turn, dice: tuple[int, ...], told_by: str | None = None) -> None:

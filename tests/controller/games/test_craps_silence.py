@@ -9,7 +9,7 @@ import pytest
 from controller.events import AlertCleared, AlertRaised, Irregularity, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkGap, LinkStale
-from tests.controller.games.craps_play import DECREES, Play, table
+from tests.controller.games.craps_play import DECREES, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats
 
 every = pytest.mark.parametrize("decree", DECREES)
@@ -91,8 +91,9 @@ def test_a_reader_that_fails() -> None:
 
 
 @pytest.mark.parametrize("values", [(), (1,), (0, 3), (1, 7), (1, 2, 3)])
-def test_what_two_dice_cannot_show(values: tuple[int, ...]) -> None:
-    play = table()
+@ruled("BAL05-052", "", "EUS96-105", "GAL07-129")
+def test_what_two_dice_cannot_show(decree: str, values: tuple[int, ...]) -> None:
+    play = table(decree)
     assert only(play.lie(*values), Irregularity).asks == ()
     play.bets()
     play.move()
@@ -109,6 +110,44 @@ def test_dice_thrown_again_before_they_were_read() -> None:
     assert whats(play.move()) == ["dice_unread"]
     assert play.lie(3, 4) == []
     assert play.shown["phase"] == "decision"
+
+
+def test_throws_that_come_while_one_waits_for_a_person_wait_in_their_order() -> None:
+    """Where the dice run the table nobody holds them up: each throw is a round, and the point of the next is not known."""
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 2)
+    play.move()
+    play.fault("no_read")
+    play.fault("no_read", active=False)
+    first = only(play.move(), RoundUnresolved)
+    assert (first.round, first.why, first.dice) == (2, "undecided", None)
+    second = only(play.lie(6, 4), RoundUnresolved)
+    assert (second.round, second.why, second.dice) == (3, "undecided", (6, 4))
+    play.move()
+    assert whats(play.fault("cocked")) == ["bets.closed", "die_cocked", "round.unresolved"]
+    play.fault("cocked", active=False)
+    assert play.shown["unresolved"] == [2, 3, 4]
+    play.again()
+    assert only(play.say("round.confirm", round=2, dice=[3, 4]), RoundResult).point == 4
+    assert only(play.say("round.confirm", round=3), RoundResult).point is None
+    play.say("round.void", round=4, reason="die_on_chips")
+    assert (play.point, play.shown["phase"]) == (10, "relaunch")
+
+
+def test_a_throw_that_waits_with_its_dice_keeps_them_when_the_next_comes() -> None:
+    play = table(rounds="dice")
+    play.throw(2, 2)
+    assert play.shown["asks"] == ["round.confirm", "round.void"]  # nobody bet on Win
+    first = only(play.move(), RoundUnresolved)
+    assert (first.round, first.dice) == (1, (2, 2))
+    assert only(play.lie(3, 4), RoundUnresolved).dice == (3, 4)
+
+
+def test_dice_thrown_again_unread_are_told_where_they_run_the_table() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.move()
+    assert whats(play.move()) == ["dice_unread", "round.unresolved"]
+    assert only(play.lie(3, 4), RoundUnresolved).round == 2
 
 
 def test_dice_said_again_are_no_throw() -> None:
