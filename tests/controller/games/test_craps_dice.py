@@ -45,7 +45,7 @@ def test_six_dice_two_of_them_in_play(decree: str) -> None:
     play.say("bets.open")
 
 
-@every
+@ruled("BAL05-053", "ARA02-122", "EUS96-099", "GAL07-130")
 @pytest.mark.parametrize("serials", [[], SET[:5], [*SET, "107"], [*SET[:5], SET[0]], [*SET[:5], ""]])
 def test_no_other_number_of_dice(decree: str, serials: list[str]) -> None:
     play = opened(decree)
@@ -53,9 +53,10 @@ def test_no_other_number_of_dice(decree: str, serials: list[str]) -> None:
         play.say("dice.set", serials=serials)
 
 
+@ruled("BAL05-053", "ARA02-122", "EUS96-099", "GAL07-130")
 @pytest.mark.parametrize("serials", [[], ["101"], ["101", "101"], ["101", "102", "103"]])
-def test_no_other_number_of_dice_in_play(serials: list[str]) -> None:
-    play = opened()
+def test_no_other_number_of_dice_in_play(decree: str, serials: list[str]) -> None:
+    play = opened(decree)
     play.say("dice.set", serials=SET)
     with pytest.raises(Rejected, match="two dice are played with"):
         play.say("dice.choose", serials=serials)
