@@ -26,8 +26,12 @@ LONGEST = 4096
 """Bytes of a payload that are taken."""
 LONGEST_BASE = 1000
 """Characters of the topic below which a device speaks."""
+LONGEST_TOPIC = 256
+"""Bytes of a topic below the base that are taken."""
+AT_ONCE = 65_536
+"""Bytes of lines that are read at one time, and one line more at most: what waits must not keep the others waiting."""
 NO_TEXT = "?"
-"""Stands for a topic that is no text, which a broker must not pass on: no driver knows it."""
+"""Stands for a topic that is no text, which a broker must not pass on, or that is too long: no driver knows it."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -95,9 +99,11 @@ class MqttLink:
             said = [self._lines.get(timeout=timeout)]
         except queue.Empty:
             return b""
+        size = len(said[0]) if isinstance(said[0], bytes) else 0
         with suppress(queue.Empty):
-            while True:
+            while size < AT_ONCE:
                 said.append(self._lines.get_nowait())
+                size += len(said[-1]) if isinstance(said[-1], bytes) else 0
         self._lost = next((each for each in said if isinstance(each, LinkFailed)), None)
         lines = b"".join(each for each in said if isinstance(each, bytes))
         if self._lost is not None and not lines:
@@ -145,7 +151,8 @@ class MqttLink:
 
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
         try:
-            topic = escape(message.topic.removeprefix(f"{self._base}/").encode())
+            given = message.topic.removeprefix(f"{self._base}/").encode()
+            topic = escape(given) if len(given) <= LONGEST_TOPIC else NO_TEXT
         except UnicodeDecodeError:  # an exception here would end the library's thread, and nobody would hear of it
             topic = NO_TEXT
         text = f"{topic} {int(message.retain)} {escape(bytes(message.payload[:LONGEST]))}\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from devices.links import Link, LinkFailed, open_link
-from devices.links.mqtt import LONGEST
+from devices.links.mqtt import AT_ONCE, LONGEST, LONGEST_TOPIC, ROOM
 from tests.devices.parts import read_some
 
 CONNECTED, SUBSCRIBE = b"\x20\x02\x00\x00", 0x82
@@ -95,6 +95,26 @@ def test_an_endless_payload_is_cut(broker: Broker, link: Link) -> None:
     broker.publish(b"dice/says", b"S0")
     wanted = b"says 0 " + b"x" * LONGEST + b"\nsays 0 S0\n"
     assert read_some(link, len(wanted)) == wanted
+
+
+def test_a_topic_that_is_too_long_is_one_that_no_driver_knows(broker: Broker, link: Link) -> None:
+    broker.publish(b"dice/" + b"t" * LONGEST_TOPIC, b"S0")
+    broker.publish(b"dice/" + b"t" * (LONGEST_TOPIC + 1), b"S1")
+    broker.publish(b"dice/" + b"\xc3\xa4" * 32_000, b"S2")
+    wanted = b"t" * LONGEST_TOPIC + b" 0 S0\n? 0 S1\n? 0 S2\n"
+    assert read_some(link, len(wanted)) == wanted
+
+
+def test_a_flood_is_read_in_portions_and_nothing_of_it_is_lost(broker: Broker, link: Link) -> None:
+    line = b"says 0 " + b"x" * LONGEST + b"\n"
+    for _ in range(ROOM // 2):
+        broker.publish(b"dice/says", b"x" * LONGEST)
+    read = b""
+    while len(read) < ROOM // 2 * len(line):
+        portion = link.read(5.0)
+        assert 0 < len(portion) <= AT_ONCE + len(line)
+        read += portion
+    assert read == line * (ROOM // 2)
 
 
 def test_what_is_no_mqtt_ends_the_link(broker: Broker, link: Link) -> None:
