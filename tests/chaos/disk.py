@@ -79,9 +79,7 @@ class ReadOnly:
 
     def fail(self, daemon: Daemon) -> None:
         """Between two writes of the daemon: a sync that is under way then may be said to be done, and is not."""
-        assert daemon.process is not None
-        daemon.signal(signal.SIGSTOP)
-        until("every thread stands still", partial(_stopped, daemon.process.pid))
+        stop(daemon)
         _run("mount", "-o", "remount,abort", str(self.folder))
         daemon.signal(signal.SIGCONT)
 
@@ -142,6 +140,13 @@ def spoil(path: Path, *, first: int = 4096) -> None:
     with path.open("r+b", buffering=0) as file:
         file.seek(first)
         file.write(os.urandom(max(0, length - first)))
+
+
+def stop(daemon: Daemon) -> None:
+    """Let the daemon stand still, until it is sent SIGCONT."""
+    assert daemon.process is not None
+    daemon.signal(signal.SIGSTOP)
+    until("every thread stands still", partial(_stopped, daemon.process.pid))
 
 
 def _stopped(process: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.archive import events_of
-from tests.chaos.disk import Full, ReadOnly, disk, mount, spoil
+from tests.chaos.disk import Full, ReadOnly, disk, mount, spoil, stop
 from tests.chaos.floor import Floor
 from tests.chaos.proof import proved, right, sound
 from tests.daemon.mosquitto import until
@@ -118,6 +119,23 @@ def test_a_journal_that_was_damaged_while_nobody_used_it(floor: Callable[..., Fl
     right(made, events_of(made.journal))
 
 
+def spoil_in_use(floor: Floor) -> None:
+    """Spoil the journal at a moment at which all that it holds was heard: what only the disk knew, no daemon brings back."""
+
+    def heard() -> bool:
+        assert floor.archive is not None
+        stop(floor.daemon)
+        if floor.archive.verdict(floor.journal).lost:
+            floor.daemon.signal(signal.SIGCONT)
+            return False
+        spoil(floor.journal)
+        spoil(Path(f"{floor.journal}-wal"), first=0)
+        floor.daemon.signal(signal.SIGCONT)
+        return True
+
+    until("all that is stored was heard", heard, floor.daemon.log)
+
+
 def test_a_journal_that_is_damaged_while_the_daemon_runs(floor: Callable[..., Floor]) -> None:
     """It is found when something old is asked for that has to be read from the disk; the table goes on in another file,
     in the same session.
@@ -126,8 +144,7 @@ def test_a_journal_that_is_damaged_while_the_daemon_runs(floor: Callable[..., Fl
     archive = made.start()
     made.until_results(1)
     archive.catch_up("r1")
-    spoil(made.journal)
-    spoil(Path(f"{made.journal}-wal"), first=0)
+    spoil_in_use(made)
     boot = made.boot()
 
     def told() -> object:
@@ -151,8 +168,7 @@ def test_a_journal_that_rots_while_the_daemon_runs_is_read_back_and_left_behind(
     made.until_results(1)
     until("it was read once", lambda: made.logged("journal read back"), made.daemon.log)
     boot = made.boot()
-    spoil(made.journal)
-    spoil(Path(f"{made.journal}-wal"), first=0)
+    spoil_in_use(made)
     until("the alert", lambda: archive.latest("r1/alert/journal-set-aside"), made.daemon.log)
     assert [path for path in made.folder.iterdir() if path.name.startswith(f"{made.journal.name}.corrupt-")]
     made.until_results(1)
