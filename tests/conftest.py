@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("novamas", deadline=None)  # how long an example takes on a busy machine proves nothing
+# How long an example takes on a busy machine, or its making, proves nothing.
+settings.register_profile("novamas", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("novamas")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

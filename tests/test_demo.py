@@ -22,7 +22,7 @@ from controller.cli.demo_places import FLOOR
 from tests.daemon.mosquitto import until
 from tests.terminal import Terminal
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 DEMO = [sys.executable, "-m", "controller.cli", "demo"]
 
 
