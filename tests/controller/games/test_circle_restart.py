@@ -95,3 +95,16 @@ def test_who_gives_up_while_a_card_may_be_missing_leaves_no_reader_to_believe() 
     play.act(1, "fold")  # told late; or the first of these went unseen, and each lies with the next
     assert play.hand.open
     assert {each.card for each in play.hand.cards if each.index == 7} == {None}
+
+
+def test_in_the_middle_of_a_deal_one_answer_will_do_when_the_next_card_is_read() -> None:
+    play = table()
+    deal(play)
+    draw(play, "Ah Kh")
+    assert len(silences(play.take(LinkLost(at=play.now(), device="shoe", reason="restart")))) == 1
+    assert not silences(play.take(LinkUp(at=play.now(), device="shoe")))  # it is asked already
+    draw(play, "Qh")
+    play.accept()
+    draw(play, "Jh As Ks Qs Js")
+    assert play.hand.open
+    assert [each.card for each in play.hand.of("seat:4")] == ["Ah", "As"]
