@@ -76,7 +76,9 @@ class Trial:
             return anything(self._chance.choice(COMMANDS), self._chance, self._pack)
 
     def give(self, given: Input, *, keep: bool = True) -> None:
-        """One input. A command changes something, says something, or is rejected with a reason; nothing else ever happens."""
+        """One input. A command changes something, says something, or is rejected with a reason; nothing else ever happens, and
+        a table that was written down and taken up again does the same.
+        """
         try:
             self.game.confidential(self.state, given)
             state, events = self.game.step(self.state, given)
@@ -92,6 +94,9 @@ class Trial:
             self.silent.add(type(given))
         assert self._cards.issuperset(cards_in(events)), given
         if keep:
+            again = msgspec.json.decode(msgspec.json.encode(self.state), type=self.game.state_type)
+            assert again == self.state
+            assert self.game.step(again, given) == (state, events), given
             self.state, self.said = state, self.said + len(events)
 
 
