@@ -128,11 +128,16 @@ def read_card(given: CardDecide) -> str:
 
 
 def take_fault(turn: AtTheShoe, given: ShoeFault) -> None:
+    """The shoe complains, or does so no longer; two cards at once are told as what they are."""
+    if given.active and given.fault == "overdraw":
+        turn.irregular("overdraw")
+    heed_fault(turn, given)
+
+
+def heed_fault(turn: AtTheShoe, given: ShoeFault) -> None:
     """The shoe complains, or does so no longer. What it says of a card is not told."""
     alert = f"shoe_{given.fault}"
-    if not given.active:
+    if given.active:
+        turn.raise_alert(alert, given, None if given.fault in shoe.OF_A_CARD else given.detail)
+    else:
         turn.clear_alert(alert)
-        return
-    if given.fault == "overdraw":
-        turn.irregular("overdraw")
-    turn.raise_alert(alert, given, None if given.fault in shoe.OF_A_CARD else given.detail)

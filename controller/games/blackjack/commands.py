@@ -41,7 +41,7 @@ def close_session(turn: Turn, given: SessionClose) -> None:
     session(turn)
     _leave_round(turn)
     _end_talla(turn)
-    turn.alert("shoe_missing", given, active=False)
+    turn.clear_alert("shoe_missing")
     turn.change(open=False)
     turn.settle()
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))

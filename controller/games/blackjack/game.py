@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from controller import commands as person
-from controller.games import shoe
+from controller.games import shoe, talla
 from controller.games.blackjack import commands, course, decisions, readings
 from controller.games.blackjack.course import Rules
 from controller.games.blackjack.hands import points
@@ -38,7 +38,7 @@ INPUTS = Inputs(
         device.CardDrawn: readings.take_card,
         device.CardCut: readings.take_cut,
         device.ShoeReset: readings.take_reset,
-        device.ShoeFault: readings.take_fault,
+        device.ShoeFault: talla.heed_fault,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },
     in_charge={

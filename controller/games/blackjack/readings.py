@@ -10,7 +10,7 @@ from controller.games import shoe, talla
 from controller.games.blackjack.state import Held
 from controller.games.blackjack.turn import Turn
 from controller.games.moves import frame_of
-from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeFault, ShoeReset
+from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset
 
 
 def take_card(turn: Turn, given: CardDrawn) -> None:
@@ -82,9 +82,3 @@ def _doubt(turn: Turn, what: str) -> None:
     if (state.deal is not None or state.held or burning or what == "shoe_reset") and state.doubt != "hands_too_few":
         turn.change(doubt=what)
     turn.settle()
-
-
-def take_fault(turn: Turn, given: ShoeFault) -> None:
-    """The shoe complains, or does so no longer. What it says of a card is not told."""
-    detail = None if given.fault in shoe.OF_A_CARD else given.detail
-    turn.alert(f"shoe_{given.fault}", given, active=given.active, detail=detail)

@@ -34,7 +34,6 @@ from controller.games.blackjack.state import Deal, Entry, Held, Seat, State
 from controller.games.rounds import LawfulMoves
 from controller.rulebooks.blackjack import Blackjack
 from controller.rulebooks.law import Law
-from devices.readings import Reading
 
 
 class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
@@ -246,13 +245,6 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
         """A card leaves the game, and no hand has had it."""
         law = self.book.laws[why]
         self.say(CardRemoved(round=self.number, why=why, card=card, law=law.rule, article=law.article))
-
-    def alert(self, what: str, given: Reading | Command, *, active: bool, detail: str | None = None) -> None:
-        """Raise an alert, once until it is cleared; or clear it."""
-        if active:
-            self.raise_alert(what, given if isinstance(given, Reading) else None, detail)
-        else:
-            self.clear_alert(what)
 
 
 # What a table waits for
