@@ -191,7 +191,7 @@ def _served(at: Path, table: Table) -> Flaws:
             what = f"the driver {device.driver} is for {' and '.join(known.games)}; this table plays {table.game}"
             yield (*at, "device", d, "driver"), what
         elif known.kind not in serve:
-            what = f"the driver {device.driver} is for a {known.kind}; {table.game} is played with a {' or a '.join(serve)}"
+            what = f"the driver {device.driver} is of the kind {known.kind}; {table.game} takes: {', '.join(serve)}"
             yield (*at, "device", d, "driver"), what
         elif known.kind == "wheel" and wheels > 1:
             yield (*at, "device", d), "a second wheel: a table has one, and could not tell their numbers apart"

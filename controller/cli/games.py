@@ -40,6 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _rules(game: str, decree: str | None, pairs: list[Pair]) -> bytes:
+    if decree is None and any(pair.decree == game for pair in pairs):
+        raise Failed(f"{game} is a decree: say --decree {game}")
     if decree is None:
         raise Failed("which decree? Say --decree D")
     pair = next((pair for pair in pairs if pair.game == game), None)

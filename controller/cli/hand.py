@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise Failed(str(error)) from error
     try:
         ranking = game.low_ranking() if arguments.low else game.ranking(arguments.pack)
-        own, common = game.split(arguments.cards, arguments.own)
+        own, common = game.split([card for word in arguments.cards for card in word.split()], arguments.own)
         hand = best_of(own, common, ranking, game.own_exactly)
     except ValueError as error:
         raise Failed(f"{arguments.game} under {arguments.decree}: {error}") from error

@@ -74,7 +74,7 @@ def lacking(game_id: str, decree: str) -> str:
     poker = {game for games in CONTESTS.values() for game in games}
     book = rulebook(decree)
     has = [game for game in GAMES if getattr(book, game.replace("-", "_")) is not None]
-    other = ", nor any other of poker" if game_id in poker and poker.isdisjoint(has) else ""
+    other = ", nor any other of poker" if (game_id in poker or "poker" in game_id) and poker.isdisjoint(has) else ""
     return f"{decree} has no game {game_id!r}{other}; it has: {', '.join(has)}"
 
 

@@ -74,3 +74,9 @@ def test_what_cannot_be_said_is_an_error_that_names_it(words: str, says: str, ca
     assert out == ""
     assert err.startswith("novamas: ")
     assert says in err
+
+
+def test_cards_may_be_one_word(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--game", "poker-no-draw", "--decree", "ARA02"]
+    assert main(["hand", *words, "Ah Kh Qh", "Jh Th"]) == 0
+    assert json.loads(capsys.readouterr().out)["category"] == "royal_flush"

@@ -63,6 +63,10 @@ def test_a_table_on_a_terminal(words: list[str], capsys: pytest.CaptureFixture[s
         (["games", "--decree", "XXX"], "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07"),
         (["games", "boule"], "which decree? Say --decree D"),
         (["games", "omaha", "--decree", "ARA02"], "ARA02 has no game 'omaha'; it has: roulette-french"),
+        (["games", "GAL07"], "GAL07 is a decree: say --decree GAL07"),
+        (["games", "omaha", "--decree", "GAL07"], "GAL07 has no game 'omaha', nor any other of poker; it has: roulette-french"),
+        (["games", "poker", "--decree", "GAL07"], "GAL07 has no game 'poker', nor any other of poker; it has: roulette-french"),
+        (["play", "omaha", "--decree", "GAL07"], "GAL07 has no game 'omaha', nor any other of poker; it has: roulette-french"),
     ],
 )
 def test_a_wrong_call_says_what_is_wrong(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,3 +85,13 @@ def test_a_game_that_cannot_be_played_yet_has_no_rules_to_show(
 def test_a_table_of_data_with_other_columns_is_refused() -> None:
     with pytest.raises(ValueError, match=r"games.tsv: line 1: the columns must be id, name"):
         rows("games.tsv", ("id", "name"))
+
+
+def test_a_decree_without_poker_is_told_beneath_its_table(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["games", "--decree", "GAL07"]) == 0
+    assert capsys.readouterr().out.endswith("GAL07 has no game of poker\n")
+    assert main(["games", "--decree", "EUS96"]) == 0
+    assert "has no game of poker" not in capsys.readouterr().out

@@ -132,7 +132,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
             'id = "wheel"\noptions.pockets = 38',
             "line 11: table[0].device[0].options.pockets: roulette-french has 37 un",
         ),
-        ("cammegh-ss2", "angel-eye", "line 11: table[0].device[0].driver: the driver angel-eye is for a shoe; roulette-french is"),
+        ("cammegh-ss2", "angel-eye", "line 11: table[0].device[0].driver: the driver angel-eye is of the kind shoe; roulette-fre"),
         ("roulette-french", "texas-holdem", "line 8: table[0].decree: BAL05 has no game 'texas-holdem'; it has: roulette-french, "),
     ],
 )
