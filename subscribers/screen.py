@@ -135,9 +135,12 @@ PLAIN = Family(hands_screen.body, hands_screen.side, CARD_PHASES | HAND_PHASES)
 
 
 def _notes(view: TableView) -> RenderableType:
-    """Open alerts first, then what was irregular, newest on top, each with its article."""
-    lines: list[RenderableType] = [_alert(alert) for alert in view.alerts.values()]
-    lines += [_note(note) for note in reversed(view.notes)]
+    """What the table asks about, then open alerts, then what else was irregular, newest on top, each with its article."""
+    notes = list(reversed(view.notes))
+    asked = 1 if view.asks and notes and notes[0].round == view.round else 0
+    lines: list[RenderableType] = [_note(note) for note in notes[:asked]]
+    lines += [_alert(alert) for alert in view.alerts.values()]
+    lines += [_note(note) for note in notes[asked:]]
     counts = {"open alerts": len(view.alerts), "irregularities": len(view.notes)}
     title = " · ".join(f"{what} {count}" for what, count in counts.items() if count) or "irregularities"
     body = Group(*lines) if lines else Text("none", style="dim")

@@ -131,3 +131,16 @@ def test_a_screenshot_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
     svg = (tmp_path / "demo.svg").read_text()
     assert svg.startswith("<svg")
     assert "@font-face" not in svg
+
+
+def test_the_article_of_what_is_asked_stands_before_the_alerts() -> None:
+    view, narrator = played()
+    for name in ("wheel-link", "number_unknown"):
+        view.event(narrator.event("alert.raised", alert=name, what=name, detail="its detail " * 9))
+    view.event(narrator.event("irregularity", round=6, what="ball_removed", law="ARA02-016", article="artículo que decide"))
+    assert "artículo que decide" not in drawn(view)
+    view.retained("state", state("decision", "waiting", round=6, asks=["round.confirm", "round.void"]))
+    text = drawn(view)
+    assert text.index("artículo que decide") < text.index("FAULT")
+    view.retained("state", state("decision", "waiting", round=7, asks=["cards.show"]))
+    assert "artículo que decide" not in drawn(view)
