@@ -6,7 +6,6 @@ Every mistake is found in one pass and named with its place (line and key); an u
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -164,7 +163,7 @@ def load(path: str | Path) -> Configuration:
     file = Path(path)
     try:
         text = file.read_bytes().decode("utf-8-sig")  # some editors begin every file with a mark
-        given = tomllib.loads(text)
+        given = places.loads(text)
     except OSError as error:
         raise Mistaken(str(path), (Mistake("file", f"cannot be read: {error.strerror}"),)) from error
     except UnicodeDecodeError as error:

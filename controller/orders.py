@@ -9,6 +9,7 @@ import msgspec
 
 from controller.commands import COMMANDS, AnyCommand, Role
 from controller.events import AnyEvent
+from devices.places import deeper
 from devices.sections import worded
 
 LARGEST = 16_384
@@ -80,7 +81,7 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
     except (ValueError, RecursionError) as error:  # also a UnicodeDecodeError; brackets within brackets without end
         raise Unreadable(f"the body is no JSON object: {error}", Sender()) from None
     client = fields.pop("client", None)
-    if _deeper(fields.get("id"), DEEPEST):
+    if deeper(fields.get("id"), DEEPEST):
         raise Unreadable(f"id: more than {DEEPEST} objects or lists within each other", Sender())
     sender = Sender(client if isinstance(client, str) and _CLIENT.fullmatch(client) else None, fields.pop("id", None))
     if client is not None and sender.client is None:
@@ -100,9 +101,3 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
         return sender, cast("AnyCommand | DeviceOrder | Recall", msgspec.convert(fields, kind))
     except msgspec.ValidationError as error:
         raise Unreadable(worded(error, kind), sender) from None
-
-
-def _deeper(value: Any, left: int) -> bool:
-    """Whether there are more than so many objects and lists within each other."""
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return isinstance(value, dict | list) and (left == 0 or any(_deeper(each, left - 1) for each in inside))

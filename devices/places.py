@@ -9,12 +9,29 @@ Path = tuple[str | int, ...]
 """The way to a value: keys and indexes, ``("table", 0, "device", 1, "link")``."""
 
 
+DEEPEST = 32
+"""Tables and lists within each other that a file may have: far more than any of ours, and few enough to be walked through."""
+
 TOML = {
     "Invalid value": "a text stands in quotes",
     "Cannot overwrite a value": "the key stands here for the second time",
     "Illegal character '\\n'": "a quote is not closed",
 }
 """What the words in which ``tomllib`` refuses a text mostly mean."""
+
+
+def loads(text: str) -> dict[str, Any]:
+    """What stands in a TOML text. Raises ``ValueError``, ``RecursionError`` where brackets stand within brackets without end."""
+    given = tomllib.loads(text)
+    if deeper(given, DEEPEST):
+        raise ValueError(f"more than {DEEPEST} tables or lists within each other")
+    return given
+
+
+def deeper(value: Any, left: int) -> bool:
+    """Whether there are more than so many tables and lists, or objects and lists of JSON, within each other."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, dict | list) and (left == 0 or any(deeper(each, left - 1) for each in inside))
 
 
 def refused(what: str) -> str:

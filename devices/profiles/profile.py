@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from importlib.resources import files
 
 import msgspec
@@ -45,7 +44,7 @@ def parse(text: str) -> Profile:
     if len(text) > LONGEST:
         raise Mistaken((Mistake(0, "", f"a profile has at most {LONGEST} bytes"),))
     try:
-        given = tomllib.loads(text)
+        given = places.loads(text)
     except (ValueError, RecursionError) as error:
         found = _PLACE.fullmatch(str(error))
         line, place, what = (int(found["line"]), found["place"], places.refused(found["what"])) if found else (0, "", str(error))

@@ -290,7 +290,16 @@ def test_a_damaged_file_is_told_or_read(tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.mark.parametrize(
-    "text", ["x = " + "[" * 9999, "x = " + "9" * 9999, "x = 2025-02-30", "\0", f"[broker]\nkeepalive = {10**40}"]
+    "text",
+    [
+        "x = " + "[" * 9999,
+        "x = " + "9" * 9999,
+        "x" + ".x" * 3000 + " = 1",
+        "[site]\nid" + ".x" * 900 + " = 1",
+        "x = 2025-02-30",
+        "\0",
+        f"[broker]\nkeepalive = {10**40}",
+    ],
 )
 def test_a_monstrous_file_is_told(tmp_path: Path, text: str) -> None:
     assert mistakes(tmp_path, text)

@@ -182,6 +182,17 @@ def test_a_profile_has_an_end() -> None:
         parse(HEAD + GOOD + "#" * 65536)
 
 
+DEEP = "a." * 1000 + "a = 1\n"
+
+
+@pytest.mark.parametrize("text", ["", "[site]\nid.", '[[message]]\nname = "a"\n[message.fields]\n', "[maps]\n", "[["])
+def test_what_has_no_end_within_is_refused(text: str) -> None:
+    with pytest.raises(Mistaken):
+        parse(text + DEEP)
+    with pytest.raises(Mistaken):
+        parse(text + "x = " + "[" * 9999)
+
+
 def test_lines_count_from_one() -> None:
     with pytest.raises(Mistaken) as caught:
         parse("colour = 1\n" + HEAD + GOOD)
