@@ -13,7 +13,7 @@ import pytest
 
 from devices.links import Link, LinkFailed, open_link
 from devices.links.mqtt import AT_ONCE, LONGEST, LONGEST_TOPIC, ROOM
-from tests.devices.parts import read_some
+from tests.devices.parts import PATIENCE, read_some
 
 CONNECTED, SUBSCRIBE = b"\x20\x02\x00\x00", 0x82
 
@@ -111,7 +111,7 @@ def test_a_flood_is_read_in_portions_and_nothing_of_it_is_lost(broker: Broker, l
         broker.publish(b"dice/says", b"x" * LONGEST)
     read = b""
     while len(read) < ROOM // 2 * len(line):
-        portion = link.read(5.0)
+        portion = link.read(PATIENCE)
         assert 0 < len(portion) <= AT_ONCE + len(line)
         read += portion
     assert read == line * (ROOM // 2)
