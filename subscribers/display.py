@@ -109,7 +109,8 @@ async def watch(displays: list[Display], arguments: argparse.Namespace, stop: as
 
 async def _read(displays: list[Display], arguments: argparse.Namespace, printing: bool) -> None:
     topics = Topics(arguments.site, arguments.simulated)
-    async with contextlib.aclosing(table_feed(arguments.broker, topics, arguments.table)) as feed:
+    wire = table_feed(arguments.broker, topics, arguments.table, arguments.username, arguments.password)
+    async with contextlib.aclosing(wire) as feed:
         async for message in feed:
             if isinstance(message, Linked) and message.up and arguments.ready:
                 _touch(arguments.ready)
@@ -153,9 +154,22 @@ def screenshot(displays: list[Display], path: Path) -> None:
     path.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
 
 
+def _password(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise argparse.ArgumentTypeError(
+            f"{file}: {error.strerror if isinstance(error, OSError) else 'is not UTF-8 text'}"
+        ) from None
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m subscribers.display", description=__doc__)
     parser.add_argument("--broker", default="mqtt://127.0.0.1:1883", metavar="mqtt://HOST:PORT")
+    parser.add_argument("--username", help="who we are to the broker")
+    parser.add_argument(
+        "--password-file", dest="password", type=_password, metavar="FILE", help="what holds the password, and nothing else"
+    )
     parser.add_argument("--site", required=True)
     parser.add_argument(
         "--table",

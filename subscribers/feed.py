@@ -35,12 +35,16 @@ def check_broker(url: str) -> str | None:
     try:
         address = urlsplit(url)
         fine = address.scheme == "mqtt" and address.hostname and (address.port is None or address.port > 0)
+        if fine and address.username is not None:
+            return f"{address.hostname}: holds a name or password: use --username and --password-file"
     except ValueError as error:
         return f"{url}: {error}"
     return None if fine else f"{url}: not of the form mqtt://host:port"
 
 
-async def table_feed(broker: str, topics: Topics, tables: Sequence[str]) -> AsyncGenerator[Said | Linked, None]:
+async def table_feed(
+    broker: str, topics: Topics, tables: Sequence[str], username: str | None = None, password: str | None = None
+) -> AsyncGenerator[Said | Linked, None]:
     """Never ends. After each :class:`Linked` the retained topics come first."""
     address = urlsplit(broker)
     leaves = ("info", "state", "result", "history", "alert/+", "event")
@@ -50,7 +54,12 @@ async def table_feed(broker: str, topics: Topics, tables: Sequence[str]) -> Asyn
     while True:
         try:
             client = aiomqtt.Client(
-                address.hostname or "127.0.0.1", address.port or 1883, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10
+                address.hostname or "127.0.0.1",
+                address.port or 1883,
+                username=username,
+                password=password,
+                protocol=aiomqtt.ProtocolVersion.V311,
+                keepalive=10,
             )
             async with client:
                 await client.subscribe(wanted)

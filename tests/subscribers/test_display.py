@@ -100,7 +100,7 @@ def catches(process: int, number: signal.Signals) -> bool:
     return bool(int(caught, 16) >> (number - 1) & 1)
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:1883", "http://x", "mqtt://x:port", "mqtt://"])
+@pytest.mark.parametrize("url", ["127.0.0.1:1883", "http://x", "mqtt://x:port", "mqtt://", "mqtt://a:b@x:1883"])
 def test_a_bad_address(url: str) -> None:
     assert check_broker(url) is not None
     done = subprocess.run([*command(1), "--broker", url], capture_output=True, check=False, timeout=PATIENCE)
@@ -141,3 +141,26 @@ def test_a_screenshot_that_cannot_be_left_is_told(tmp_path: Path, capsys: pytest
 
 async def _nothing(*_: object) -> None:
     """Nothing is watched."""
+
+
+def test_a_broker_that_asks_for_a_password(tmp_path: Path) -> None:
+    users, secret = tmp_path / "users", tmp_path / "secret"
+    subprocess.run(["mosquitto_passwd", "-c", "-b", users, "display", "correct-horse"], check=True)
+    secret.write_text("correct-horse\n")
+    broker = Mosquitto(tmp_path / "mosquitto", "allow_anonymous false", f"password_file {users}")
+    broker.start()
+    try:
+        ready = tmp_path / "ready"
+        known = ["--username", "display", "--password-file", str(secret)]
+        display = subprocess.Popen(command(broker.port, "--json", "--ready", str(ready), *known), stdout=subprocess.DEVNULL)
+        until("the display is there", ready.exists)
+        display.terminate()
+        assert display.wait(PATIENCE) == 0
+    finally:
+        broker.kill()
+
+
+def test_a_password_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--site", "casino", "--table", "ruleta-1", "--password-file", str(tmp_path / "lost")])
+    assert capsys.readouterr().err.endswith(f"{tmp_path / 'lost'}: No such file or directory\n")
