@@ -17,13 +17,13 @@ EVENTS = ("Powered Up", "Auto Setup", "Extra Card", "Missing Card", "Jam Recover
 
 _EVENT = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z ]{2,40}?)\s+Time:\s*(?P<time>\S+)\s+Date:\s*(?P<date>\S+)"
-    r"\s+P:\s*(?P<platform>-?\d+)\s+G:\s*(?P<gripper>-?\d+)\s+Cyc:\s*(?P<cycle>\d+)"
+    r"\s+P:\s*(?P<platform>-?\d{1,12})\s+G:\s*(?P<gripper>-?\d{1,12})\s+Cyc:\s*(?P<cycle>\d{1,12})(?!\d)"
 )
 _HEAD = re.compile(
     r"^\s*(?P<name>serial[^:\n]*|(?:report\s+)?time|(?:report\s+)?date|[^:\n]*(?:gripper|platform)[^:\n]*)\s*[:=]\s*(?P<value>[^\n]+?)\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_COUNTER = re.compile(r"^\s*(?P<name>[A-Za-z][A-Za-z \-/]{2,40}?)\s*[:=]\s*(?P<count>\d+)\s*$", re.MULTILINE)
+_COUNTER = re.compile(r"^\s*(?P<name>[A-Za-z][A-Za-z \-/]{2,40}?)\s*[:=]\s*(?P<count>\d{1,12})\s*$", re.MULTILINE)
 _TIME = "%m-%d-%y %H:%M:%S"
 
 
@@ -121,9 +121,16 @@ def _event(match: re.Match[str], line: int, said: datetime | None, off: timedelt
         platform=int(match["platform"]),
         gripper=int(match["gripper"]),
         said=said.isoformat() if said else None,
-        true=(said + off).isoformat() if said is not None and off is not None and not doubtful else None,
+        true=_moved(said, off) if said is not None and off is not None and not doubtful else None,
         doubtful=doubtful,
     )
+
+
+def _moved(said: datetime, off: timedelta) -> str | None:
+    try:
+        return (said + off).isoformat()
+    except OverflowError:  # no year that there is
+        return None
 
 
 def _of(heads: dict[str, str], word: str) -> str | None:

@@ -98,6 +98,33 @@ def test_an_event_of_another_kind_is_kept() -> None:
     assert (event.name, event.known) == ("Tray Lost", False)
 
 
+@pytest.mark.parametrize("name", ["P: 120", "G: 44", "Cyc: 18946"])
+@pytest.mark.parametrize("digits", [13, 40, 5000])
+def test_a_number_that_is_none_is_damage_and_no_part_of_it_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, digits: int
+) -> None:
+    path = tmp_path / "history.txt"
+    path.write_text(HISTORY.replace(name, f"{name.split()[0]} {'9' * digits}"))
+    code, lines, said = imported(path, capsys=capsys)
+    whole = {line["cycle"] for line in lines if line["type"] == "event"}
+    assert whole < {18944, 18945, 18946, 18990, 19010}
+    assert code == 1 or 18944 not in whole  # what stands before the first event is read as the head
+    assert "belongs to no event" in said or 18944 not in whole
+
+
+def test_a_counter_that_is_none_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "history.txt"
+    path.write_text(HISTORY.replace("19012", "9" * 5000))
+    _, lines, _ = imported(path, capsys=capsys)
+    assert lines[-1]["counters"] == {"Power Ups": 2, "CDS Failures": 0}
+
+
+def test_a_time_before_all_years_is_none(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, lines, _ = imported(history, "--made", "0001-01-01T00:00:00", capsys=capsys)
+    assert code == 0
+    assert {line["true"] for line in lines[1:-1] if line["cycle"] < 19010} == {None}
+
+
 def test_what_is_no_history_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "other.txt"
     path.write_text("a shopping list\n")
