@@ -60,7 +60,7 @@ class Display:
             return None
         try:
             fields = msgspec.json.decode(message.body, type=dict[str, Any] | None) if message.body else None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             print(f"display: {message.what}: no JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None
         self.heard = time.monotonic()

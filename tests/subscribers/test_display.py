@@ -164,3 +164,10 @@ def test_a_password_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.C
     with pytest.raises(SystemExit):
         main(["--site", "casino", "--table", "ruleta-1", "--password-file", str(tmp_path / "lost")])
     assert capsys.readouterr().err.endswith(f"{tmp_path / 'lost'}: No such file or directory\n")
+
+
+@pytest.mark.parametrize("what", ["event", "state", "node/pit-1/health"])
+def test_brackets_within_brackets_without_end_are_passed_over(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    display = Display("ruleta-1")
+    assert display.take(Said(what, b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}")) is None
+    assert f"display: {what}: no JSON object" in capsys.readouterr().err
