@@ -21,12 +21,23 @@ def take_phase(turn: CellsTurn, given: WheelPhase) -> None:
     """The wheel says what it is doing. While it still runs in a round that has its outcome, nothing follows from it."""
     entry, was = turn.over(given.spin), turn.state.phase
     set_going = given.phase == "launched" and was not in (None, "launched", "settling", "no_more_bets")
+    if _another_launch(turn, given):
+        wheel.lost(turn, given)
     if entry is None or given.late or set_going or given.phase not in ("launched", "settling", "no_more_bets"):
         wheel.take_phase(turn, given, COURSES)
         return
     turn.change(phase=given.phase, spin=given.spin)
     if given.phase == "launched" and was is None and entry.kind == "result" and turn.state.hand:
         turn.change_hand(launched=True)  # after a silence; the same spin still, or another with its count: a person will say
+
+
+def _another_launch(turn: CellsTurn, given: WheelPhase) -> bool:
+    """Whether the wheel counts a launch, live, while one that it did not count is in hand."""
+    hand = turn.state.hand
+    uncounted = hand is not None and hand.launched and hand.spin is None
+    return (
+        uncounted and given.phase == "launched" and given.spin is not None and not given.late and turn.settings.phases == "device"
+    )
 
 
 def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:

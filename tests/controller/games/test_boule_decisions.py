@@ -210,6 +210,20 @@ def test_a_fault_that_is_all_that_is_heard_of_a_spin_leaves_its_round_unresolved
     assert only(play.say("round.void", "inspector", round=2, reason="inspector"), RoundVoid).round == 2
 
 
+def test_a_launch_that_is_counted_is_not_the_one_before_that_was_not() -> None:
+    """A board that was started anew has no count for a spin that would have that of the one before; then a silence hid its end."""
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched")
+    play.phase("settling")
+    play.gap()
+    said = play.phase("launched", 12)
+    assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).why) == (2, "silence")
+    play.phase("settling", 12)
+    play.phase("settled", 12)
+    assert only(play.cell(4, 12), RoundResult).round == 3
+
+
 def test_a_fault_of_a_spin_that_is_over_ends_no_round_after_a_silence() -> None:
     play = table(phases="device")
     play.alone(1, 1)
