@@ -227,7 +227,7 @@ def test_what_goes_beside_another_bet(decree: str) -> None:
     assert [each.bet for each in play.state.bets] == ["win", "win_odds"]
 
 
-HIGHEST = {
+HIGHEST: dict[str, int | Fraction] = {
     "win": 100,
     "field": 100,
     "big_8": 100,
