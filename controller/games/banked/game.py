@@ -63,12 +63,6 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
     turn_type: type[BankedTurn[Any, Any, Any]]
     inputs = INPUTS
 
-    def confidential(self, state: Any, given: device.AnyReading | person.AnyCommand) -> bool:
-        """What a shuffler misses is for everybody where no card lies on the table, or waits."""
-        if isinstance(given, device.ShufflerVerdict) and state.deal is None and not state.held:
-            return False
-        return super().confidential(state, given)
-
     def asks(self, state: Any) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
         asked: tuple[str, ...] = self.turn(state).asks()

@@ -142,13 +142,14 @@ def take_state(turn: Turn, given: ShufflerState) -> None:
 
 
 def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
-    """The shuffler has counted the deck and looked at it: two facts."""
+    """The shuffler has counted the deck and looked at it: two facts. Which cards it misses is told before the first round only:
+    later they may be those of a hand that was not shown.
+    """
     if given.late:
         return
     whole = CARDS * (given.decks or 1)
     count_right = given.count_right if given.count is None else given.count == whole and given.count_right is not False
-    hand = turn.state.hand
-    open_names = hand is None or not (hand.cards or hand.stop)  # else they may tell a card that lies face down, or waits
+    named = turn.state.round == 0
     check_deck(
         turn,
         DeckChecked(
@@ -156,8 +157,8 @@ def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
             count=given.count,
             count_right=count_right,
             set_right=given.set_right,
-            missing=given.missing if open_names else (),
-            extra=given.extra if open_names else (),
+            missing=given.missing if named else (),
+            extra=given.extra if named else (),
             device=given.device or None,
         ),
     )

@@ -292,3 +292,16 @@ def test_one_card_shown_by_its_place_is_one() -> None:
     play.cards("Ts As 2c Td Ac 3d Tc 5d")
     with pytest.raises(Rejected, match="with an index one card is shown, not 2"):
         play.say("cards.show", who="common:1", cards=["2c", "3c"], index=1)
+
+
+def test_after_a_round_the_cards_that_are_missing_may_be_those_of_who_did_not_show() -> None:
+    lacks = ShufflerVerdict(at=1.0, device="shuffler", count=51, missing=("Kh",))
+    play = Play("trijoker", "BAL05")
+    assert not play.game.confidential(play.state, lacks)
+    assert [checked.missing for checked in of_kind(play.take(lacks), DeckChecked)] == [("Kh",)]
+    play.take(ShufflerVerdict(at=2.0, device="shuffler", count=52, count_right=True, set_right=True))
+    play.open(1)
+    play.say("bets.open")
+    play.say("round.void", reason="inspector")
+    assert play.game.confidential(play.state, lacks)
+    assert [checked.missing for checked in of_kind(play.take(lacks), DeckChecked)] == [()]

@@ -6,6 +6,7 @@ import pytest
 
 from controller.events import CardDealt, CardTurned, DeckChecked, Irregularity
 from controller.games.game import Rejected
+from devices.readings import ShufflerVerdict
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, box, dealt, result, singly, stopped, table
 
@@ -157,3 +158,15 @@ def test_one_card_shown_by_its_place_is_one() -> None:
     play = to_be_shown()
     with pytest.raises(Rejected, match="with an index one card is shown, not 2"):
         play.show("box:1", "2c 3c", index=1)
+
+
+def test_after_a_round_the_cards_that_are_missing_may_be_those_of_who_did_not_show() -> None:
+    lacks = ShufflerVerdict(at=1.0, device="shuffler", count=51, missing=("Kh",))
+    play = table()
+    assert not play.game.confidential(play.state, lacks)
+    assert [checked.missing for checked in of_kind(play.take(lacks), DeckChecked)] == [("Kh",)]
+    play.verdict(count=52)
+    play.say("bets.open")
+    play.say("round.void", reason="inspector")
+    assert play.game.confidential(play.state, lacks)
+    assert [checked.missing for checked in of_kind(play.take(lacks), DeckChecked)] == [()]
