@@ -228,6 +228,7 @@ class Station:
         except (JournalFull, JournalUnusable):
             return None
         stored.add_done_callback(lambda future: future.cancelled() or future.exception())
+        self._latest = stored
         return stored
 
     def _sealed(self, kind: Kind, seq: int, now: str, body: bytes) -> bytes:

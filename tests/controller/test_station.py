@@ -24,6 +24,7 @@ from controller.publisher import Publisher
 from controller.station import Station
 from controller.table import Table
 from controller.topics import Topics
+from devices.calls import Heard
 from devices.device import Device
 from devices.readings import LinkGarbage, LinkUp
 from tests.devices.parts import Lines, Pty, until
@@ -101,6 +102,18 @@ async def test_a_journal_that_stores_nothing_is_found_out(tmp_path: Path, monkey
         assert physician.stuck() is None
         report = physician.report()
         assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 2, 0)
+
+
+async def test_all_is_stored_when_the_last_bytes_are_too(tmp_path: Path) -> None:
+    """The last checkpoint of a run is made then."""
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = station(journal)
+        await made.follow(session())
+        before = journal.head()
+        made.note("wheel", Heard(1.0, "x"))
+        made.flush()
+        await made.idle()
+        assert journal.head() == before + 1
 
 
 async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
