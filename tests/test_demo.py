@@ -205,7 +205,7 @@ def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
     taken = tmp_path / "file"
     taken.touch()
     for words, told in (
-        (["--speed", "0"], b"not between 0 and 1000"),
+        (["--speed", "0"], b"not a number above 0 and at most 1000"),
         (["--rounds", "0"], b"not a whole number from 1"),
         (["--state-dir", str(taken)], b"--state-dir"),
     ):
