@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from controller import commands as person
 from controller.events import Hand
-from controller.games.circle import acts, cards, commands, correction, errors, readings
+from controller.games.circle import acts, cards, commands, correction, errors, readings, seen
 from controller.games.circle.draw import DrawTurn
 from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import open_boards, open_hands
@@ -33,6 +33,7 @@ from controller.games.circle.speaks import showers
 from controller.games.circle.state import State
 from controller.games.circle.stud import StudTurn
 from controller.games.circle.turn import Turn
+from controller.games.game import Rejected
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.machine import PokerGame
 from controller.games.session import announce_last_rounds
@@ -51,7 +52,7 @@ INPUTS = Inputs(
     in_charge={
         person.SessionOpen: commands.open_session,
         person.SessionClose: commands.close_session,
-        person.CardDecide: errors.decide,
+        person.CardDecide: seen.decide,
         person.RoundVoid: commands.void,
         person.RoundConfirm: commands.confirm,
         person.ResultCorrect: correction.correct,
@@ -96,7 +97,10 @@ class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
             raise ValueError(f"limit = {settings.limit!r}: the decree has {', '.join(book.limits) or 'none'}")
 
     def taker(self, turn: Turn, given: device.AnyReading | person.AnyCommand) -> Callable[[Turn, Any], None] | None:
-        """Some variants take an input in their own way."""
+        """Some variants take an input in their own way. Nobody plays on while a card waits of which it is not known how it lies."""
+        hand = turn.state.hand
+        if isinstance(given, seen.OF_THE_ROUND) and hand is not None and hand.waiting:
+            raise Rejected("a card waits that came face up, as a reader says: say card.decide or round.void")
         return turn.takes.get(type(given)) or super().taker(turn, given)
 
     def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:
@@ -164,7 +168,7 @@ def _phase(state: State) -> str:
     hand = state.hand
     if not state.open:
         return "closed"
-    if state.troubles:
+    if state.troubles or (hand is not None and hand.waiting):
         return "decision"
     if hand is None:
         return "waiting"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from controller.events import CardRemoved, DeckChecked
 from controller.games.circle.errors import Error, apply
-from controller.games.circle.state import Card, Place
+from controller.games.circle.state import QUEUE, Came, Card, Place
 from controller.games.circle.streets import places, streets
-from controller.games.circle.turn import Turn
+from controller.games.circle.turn import DECISIONS, Turn
 from controller.games.moves import frame_of
 from controller.games.poker.readings import heed_shuffler
 from devices.readings import (
@@ -28,14 +28,20 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
     if given.late:
         lose_place(turn)
         return
-    if not _due(turn, given):
+    if _waits(turn, given) or not _due(turn, given):
         return
     if given.unsure:
         lose_place(turn, "a reading that is not sure")
         return
     place = turn.hand.due[0]
-    turn.put(given.card, frame_of(given), exposed=given.exposed, unread=given.card is None)
-    if given.exposed and not place.up and turn.state.hand is not None:
+    seen = given.exposed and not place.up
+    if seen and place.to != "burn":  # a device's word turns no card
+        turn.change_hand(waiting=(given,))
+        turn.irregular("deal_exposed", asks=DECISIONS, detail=place.to)
+        turn.expect()
+        return
+    turn.put(given.card, frame_of(given), unread=given.card is None)
+    if seen and turn.state.hand is not None:
         apply(turn, Error(name="exposed", who=place.to))
 
 
@@ -44,7 +50,7 @@ def take_packet(turn: Turn, given: ShufflerPacket) -> None:
     if given.late:
         lose_place(turn)
         return
-    if not _due(turn, given, given.size):
+    if _waits(turn, given) or not _due(turn, given, given.size):
         return
     who = turn.hand.due[0].to
     own = [place for place in turn.hand.due if place.to == who]
@@ -60,7 +66,16 @@ def take_packet(turn: Turn, given: ShufflerPacket) -> None:
         apply(turn, Error(name="too_many", who=who))
 
 
-def _due(turn: Turn, given: CardDrawn | ShufflerPacket, count: int = 1) -> bool:
+def _waits(turn: Turn, given: Came) -> bool:
+    """Whether it waits behind a card of which a person says first how it lies."""
+    hand = turn.state.hand
+    if hand is None or not hand.waiting:
+        return False
+    turn.change_hand(waiting=(*hand.waiting, given)[:QUEUE])
+    return True
+
+
+def _due(turn: Turn, given: Came, count: int = 1) -> bool:
     """Whether a card is due now; else the table says what is wrong with this one."""
     state = turn.state
     shut = any(each.what == "deal_exposed_in_cut" for each in state.troubles)
@@ -78,13 +93,13 @@ def _due(turn: Turn, given: CardDrawn | ShufflerPacket, count: int = 1) -> bool:
         if unseen and turn.state.hand is not None:
             lose_place(turn)  # it need not be the first
     if turn.state.hand is None or not turn.hand.due or turn.hand.due[0].turn:
-        _leave(turn, given, count)
+        leave(turn, given, count)
         turn.irregular("card_out_of_round")
         return False
     return True
 
 
-def _premature(turn: Turn, given: CardDrawn | ShufflerPacket, count: int) -> None:
+def _premature(turn: Turn, given: Came, count: int) -> None:
     """A card came while bets were open. A common one is null and replaced where the decree says so; else a person decides."""
     hand, card = turn.hand, given.card if isinstance(given, CardDrawn) else None
     error = "deal_premature" if hand.spoken else "deal_extra_common"
@@ -93,7 +108,7 @@ def _premature(turn: Turn, given: CardDrawn | ShufflerPacket, count: int) -> Non
         law = turn.book.laws[error]
         turn.irregular(error)
         told = turn.believed(card)
-        _leave(turn, given, count)
+        leave(turn, given, count)
         why = error.removeprefix("deal_")
         turn.say(CardRemoved(round=hand.round, why=why, card=told, to=following.to, law=law.rule, article=law.article))
         return
@@ -107,7 +122,7 @@ def _premature(turn: Turn, given: CardDrawn | ShufflerPacket, count: int) -> Non
         turn.trouble("deal_premature")
 
 
-def _leave(turn: Turn, given: CardDrawn | ShufflerPacket, count: int) -> None:
+def leave(turn: Turn, given: Came, count: int) -> None:
     """Cards left the pack and go nowhere."""
     hand, card = turn.hand, given.card if isinstance(given, CardDrawn) else None
     gone = (*hand.gone, card) if card in turn.pack and card is not None else hand.gone

@@ -9,10 +9,15 @@ import msgspec
 
 from controller.events import Frame
 from controller.games.poker.state import PokerState
+from devices.readings import CardDrawn, ShufflerPacket
 
 Stands = Literal["in", "all_in", "side", "folded", "mucked", "annulled", "away"]
 LIVE = ("in", "all_in", "side")
 """Who still plays for the pot."""
+Came = CardDrawn | ShufflerPacket
+"""Cards that a device has given."""
+QUEUE = 53
+"""What may wait behind a card at most: no pack has more."""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -79,8 +84,9 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``street``: the street that is dealt or bet on, -1 before the first; ``due``: where its cards still have to go. ``cards``:
     all that were dealt, in their order, and ``gone``, what is known of cards that left; ``used``: how many left the pack, None
-    once a silence may have hidden one. ``held``: cards that came while bets were open. ``interval``: the betting interval that is
-    or was open last; ``bet``: somebody bet in it, ``bettor``: who did so last. ``begun``: bets have begun in this round.
+    once a silence may have hidden one. ``held``: cards that came while bets were open. ``waiting``: a card that came face up, as a
+    reader says, and all that came after it, until a person has looked. ``interval``: the betting interval that is or was open
+    last; ``bet``: somebody bet in it, ``bettor``: who did so last. ``begun``: bets have begun in this round.
     ``doubted``: a card of this street may have gone unseen; ``blind``: what a reader says of its cards is not believed any more.
     ``stands``: who decided last.
     ``players``: so many were seated. ``opener``: who opened the pot. ``straight_to_showdown``: there is no interval any more.
@@ -96,6 +102,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     gone: tuple[str, ...] = ()
     used: int | None = 0
     held: tuple[Card, ...] = ()
+    waiting: tuple[Came, ...] = ()
     interval: int = 0
     open: bool = False
     spoken: bool = False
@@ -187,6 +194,8 @@ class State(PokerState, frozen=True, kw_only=True, omit_defaults=True):
         """The commands one of which the table waits for."""
         found = [command for trouble in self.troubles for command in trouble.asks]
         hand = self.hand
+        if hand is not None and hand.waiting:
+            return ("card.decide", "round.void")
         if not found and hand is not None:
             if hand.unread:
                 found.append("cards.show")

@@ -48,6 +48,8 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
     """Who takes an input where a variant does it in its own way."""
     remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {}
     """What becomes of errors that only a variant knows."""
+    resumed: int | None = None
+    """The street that goes on in this step, where a card of it had waited."""
 
     @property
     def hand(self) -> Round:
@@ -263,7 +265,7 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
     def settle(self) -> None:
         """The result, once everything that it needs lies open and nothing waits for a person."""
         hand = self.state.hand
-        if hand is None or self.state.troubles:
+        if hand is None or hand.waiting or self.state.troubles:
             return
         if len(hand.live) == 1 and hand.closed:
             self.win(hand.live[0].who)
@@ -320,10 +322,10 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
     def expect(self) -> None:
         """Say where the next card belongs, when it is not what was said last."""
         hand = self.state.hand
-        due: tuple[Place, ...] = hand.due if hand is not None and not hand.open else ()
+        due: tuple[Place, ...] = hand.due if hand is not None and not (hand.open or hand.waiting) else ()
         to = due[0].to if due and not due[0].turn else None
         if to != self.state.expected:
-            begins = hand is not None and self.state.expected is None and hand.street == len(self.book.streets) - 1
+            begins = hand is not None and self.state.expected is None and hand.street == len(self.book.streets) - 1 != self.resumed
             call = self.book.announcements.get("last_card") if begins else None
             self.change(expected=to)
             self.say(CardExpected(round=hand.round if hand else 0, to=to, announcement=call))

@@ -83,7 +83,10 @@ class Evening:
         """What the persons and devices at the table do next."""
         hand = self.play.hand
         troubles = self.play.state.troubles
-        if troubles:
+        if hand.waiting:
+            action = self.chance.choice(("accept", *["exposed"] * 4, "remove"))
+            self.say("card.decide", action=action, card=self.next() if self.chance.random() < 0.1 else None)
+        elif troubles:
             if troubles[0].asks == ("deal.error", "round.void"):
                 self.say("deal.error", error="touched", who=self.chance.choice(hand.live).who)
             else:
@@ -182,6 +185,8 @@ class Evening:
         cards = fields.get("cards")
         if isinstance(cards, list):
             self.given |= {*cards}
+        if fields.get("card") is not None:
+            self.given.add(fields["card"])
         before = self.play.state
         try:
             self.see(self.play.say(name, **fields))

@@ -59,6 +59,13 @@ class Play(AnyPlay[CircleGame, State]):
     def accept(self) -> list[AnyEvent]:
         return self.say("card.decide", action="accept")
 
+    def seen(self, card: str) -> list[AnyEvent]:
+        """A reader says that the card came face up, which is told to nobody; who is in charge has looked: it did."""
+        [asked] = self.cards(card, exposed=True)[:1]
+        assert isinstance(asked, Irregularity)
+        assert (asked.what, asked.asks) == ("deal_exposed", ("card.decide", "round.void"))
+        return self.say("card.decide", action="exposed")
+
     def street(self, cards: str) -> list[AnyEvent]:
         """The bets are equal, and these cards come."""
         return [*self.close(), *self.cards(cards)]

@@ -298,7 +298,7 @@ def test_the_first_card_of_a_player_lay_face_up(cards: str, reason: list[str]) -
     play.bets()
     *first, shown = cards.split()
     play.cards(" ".join(first))
-    said = play.cards(shown, exposed=True)
+    said = play.seen(shown)
     assert [event.reason for event in of_kind(said, RoundVoid)] == reason
     assert irregularities(said) == ["deal_exposed"]
     if not reason:
@@ -310,7 +310,7 @@ def test_in_euskadi_any_card_that_lies_face_up_is_a_misdeal() -> None:
     play = table("EUS96", "circle-draw")
     play.bets()
     play.cards("7c 8c 9c Jc")
-    assert [event.reason for event in of_kind(play.cards("7d", exposed=True), RoundVoid)] == ["card_exposed"]
+    assert [event.reason for event in of_kind(play.seen("7d"), RoundVoid)] == ["card_exposed"]
 
 
 def test_hand_and_second_hand_have_bet_so_the_third_speaks() -> None:

@@ -94,14 +94,14 @@ def test_an_exposed_card_is_a_misdeal_in_the_basque_country() -> None:
     assert void(half_dealt("EUS96").error("exposed_in_deck", count=1)).reason == "card_exposed"
     assert void(half_dealt("EUS96").error("exposed", 3)).reason == "card_exposed"
     play = half_dealt("EUS96")
-    said = play.cards("Ks", exposed=True)
+    said = play.seen("Ks")
     assert [event.card for event in of_kind(said, CardDealt)] == ["Ks"]
     assert void(said).reason == "card_exposed"
 
 
 def test_an_exposed_card_is_for_a_person_in_the_balearic_islands() -> None:
     play = half_dealt("BAL09")
-    said = play.cards("Ks", exposed=True)
+    said = play.seen("Ks")
     assert whats(said) == ["deal_exposed"]
     play.accept()
     play.cards("Qs Js")
@@ -133,7 +133,7 @@ def test_at_synthetic_poker_any_error_of_the_deal_starts_it_again(decree: str, e
 
 @synthetic
 def test_at_synthetic_poker_a_card_read_face_up_starts_it_again(decree: str) -> None:
-    assert void(half_dealt(decree, "synthetic-poker").cards("Ks", exposed=True)).reason == "card_exposed"
+    assert void(half_dealt(decree, "synthetic-poker").seen("Ks")).reason == "card_exposed"
 
 
 def test_a_packet_too_large_is_a_wrong_count() -> None:

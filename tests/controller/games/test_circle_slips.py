@@ -73,7 +73,7 @@ def test_hands_that_are_null_get_no_more_cards() -> None:
 @pytest.mark.parametrize("action", ["go", "pass"])
 def test_who_is_asked_about_his_last_card_and_whose_hand_is_null_says_nothing_any_more(action: str) -> None:
     play, cards = stud("seven-card-stud", streets=4)
-    play.cards(cards.pop(), exposed=True)
+    play.seen(cards.pop())
     assert play.state.troubles[0].who == "seat:5"
     removed = [*of_kind(play.error("touched", 5), CardRemoved), *of_kind(play.error("touched", 2), CardRemoved)]
     assert [event.to for event in removed] == ["seat:5", "seat:2"]

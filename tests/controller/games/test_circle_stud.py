@@ -180,7 +180,7 @@ def test_one_of_the_first_cards_was_seen_it_is_the_open_one(by: str) -> None:
     play.bets()
     play.cards("2c 3c")
     if by == "reader":
-        said = play.cards("4c", exposed=True)
+        said = play.seen("4c")
     else:
         play.cards("4c")
         said = play.error("exposed", 2, index=1)
@@ -205,9 +205,9 @@ def test_both_of_the_first_cards_were_seen_the_ante_is_returned() -> None:
     play = table("BAL09", "seven-card-stud")
     play.bets()
     play.cards("2c 3c")
-    play.cards("4c", exposed=True)
+    play.seen("4c")
     play.cards("5c 2d 3d")
-    said = play.cards("4d", exposed=True)
+    said = play.seen("4d")
     assert irregularities(said) == ["deal_both_exposed"]
     assert [(event.who, event.bet, event.lies) for event in of_kind(said, BetPlaced)] == [("seat:2", "ante", False)]
     assert of_kind(said, CardRemoved)[0].to == "seat:2"
@@ -221,7 +221,7 @@ def test_the_last_card_was_seen_and_the_player_goes_on() -> None:
     play = seven(streets=3)
     last(play)
     play.cards("Ac Ad")
-    said = play.cards("As", exposed=True)
+    said = play.seen("As")
     [asked] = of_kind(said, Irregularity)
     assert (asked.what, asked.asks) == ("deal_last_card", ("hand.act", "round.void"))
     assert of_kind(play.cards("Th"), BettingOpened) == []
@@ -237,7 +237,7 @@ def test_the_last_card_was_seen_and_the_player_bets_no_more() -> None:
     play = seven(streets=3)
     last(play)
     play.cards("Ac")
-    play.cards("Ad", exposed=True)
+    play.seen("Ad")
     play.cards("As Th")
     said = play.act(1, "pass")
     assert of_kind(said, BettingOpened)[0].first != "seat:1"
@@ -265,7 +265,7 @@ def test_the_last_card_of_two_players_was_seen_they_show_without_a_bet(by: str) 
     play = seven(streets=3)
     last(play, live=2)
     if by == "reader":
-        said = play.cards("Ac", exposed=True) + play.cards("Ad")
+        said = play.seen("Ac") + play.cards("Ad")
     else:
         play.cards("Ac Ad")
         said = play.error("exposed", 4)

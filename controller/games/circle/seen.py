@@ -1,0 +1,76 @@
+"""A card that waits because a reader says that it came face up where it must lie face down: a person looks first.
+
+Until then it is told to nobody, and what comes after it waits with it.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.commands import (
+    BettingClose,
+    CardDecide,
+    CardsBurn,
+    CardsDeal,
+    CardsShow,
+    CardsTurn,
+    DealError,
+    HandAct,
+    RoundConfirm,
+)
+from controller.events import CardRemoved
+from controller.games.cards import is_card
+from controller.games.circle import errors
+from controller.games.circle.errors import Error, apply
+from controller.games.circle.readings import leave, take_card, take_packet
+from controller.games.circle.turn import Turn
+from controller.games.game import Rejected
+from controller.games.moves import frame_of
+from controller.games.session import stands
+from devices.readings import CardDrawn
+
+OF_THE_ROUND = (BettingClose, CardsBurn, CardsDeal, CardsShow, CardsTurn, DealError, HandAct, RoundConfirm)
+"""What nobody may say of the round before it is known how the card lies."""
+
+
+def decide(turn: Turn, given: CardDecide) -> None:
+    """About the card that waits: it lies face down after all, it does lie face up, or it leaves the game. Else as always."""
+    hand = turn.state.hand
+    if hand is None or not hand.waiting:
+        errors.decide(turn, given)
+        return
+    first, *others = hand.waiting
+    assert isinstance(first, CardDrawn)
+    turn.resumed = hand.street
+    turn.change_hand(waiting=(), stands=stands(given))
+    match given.action:
+        case "accept":
+            turn.put(first.card, frame_of(first), unread=first.card is None)
+        case "exposed":
+            _lies_open(turn, first, given.card)
+        case "remove":
+            law, to = turn.book.laws["deal_exposed"], hand.due[0].to
+            leave(turn, first, 1)
+            turn.say(CardRemoved(round=hand.round, why="exposed", card=None, to=to, law=law.rule, article=law.article))
+        case _:
+            raise Rejected("accept that the card lies face down, say that it is exposed, or remove it")
+    for each in others:
+        if turn.state.hand is None:
+            break
+        if isinstance(each, CardDrawn):
+            take_card(turn, each)
+        else:
+            take_packet(turn, each)
+    turn.settle()
+    turn.expect()
+
+
+def _lies_open(turn: Turn, first: CardDrawn, named: str | None) -> None:
+    """It is told, as the person reads it where another is named, and the decree's consequence follows."""
+    if named is not None and not is_card(named):
+        raise Rejected(f"{named!r} is no card: it is rank and suit, as 7h or Ts")
+    to = turn.hand.due[0].to
+    card = replace(first, card=named, frame=None) if named not in (None, first.card) else first
+    turn.put(card.card, frame_of(card), exposed=True, unread=card.card is None)
+    if turn.state.hand is not None:
+        apply(turn, Error(name="exposed", who=to))

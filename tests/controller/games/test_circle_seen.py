@@ -1,0 +1,166 @@
+"""A reader says that a card came face up which has to lie face down: it is told to nobody before a person has looked."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from controller.events import AnyEvent, CardDealt, CardExpected, CardRemoved, Irregularity, RoundResult, RoundVoid
+from controller.games.game import Rejected
+from controller.notation import write
+from devices.readings import LinkGap
+from tests.controller.games.circle_play import PAIRS, Play, half_dealt, shuffled, table
+from tests.controller.games.play import of_kind
+
+CARD = re.compile(r'"[2-9TJQKA][cdhs]"')
+COVERED = (*PAIRS, *((decree, game) for decree in ("BAL09", "EUS96") for game in ("seven-card-stud", "circle-draw")))
+
+
+def named(play: Play, said: list[AnyEvent]) -> list[str]:
+    return CARD.findall("".join(write(event).decode() for event in said) + str(play.game.show(play.state)).replace("'", '"'))
+
+
+def waiting(decree: str = "EUS96") -> Play:
+    """Hold'em: five cards lie, the sixth is said to have come face up."""
+    play = half_dealt(decree)
+    play.cards("Ks", exposed=True)
+    return play
+
+
+@pytest.mark.parametrize(("decree", "game"), COVERED)
+def test_what_a_reader_says_came_face_up_is_told_to_nobody(decree: str, game: str) -> None:
+    play = table(decree, game)
+    play.bets()
+    to = play.state.expected
+    said = play.cards("As", exposed=True)
+    [asked] = of_kind(said, Irregularity)
+    assert (asked.what, asked.detail, asked.asks) == ("deal_exposed", to, ("card.decide", "round.void"))
+    assert asked.law == play.game.book.laws["deal_exposed"].rule
+    shown = play.game.show(play.state)
+    assert (shown["phase"], shown["asks"], shown["expected"]) == ("decision", ["card.decide", "round.void"], None)
+    said += play.cards("Kh Qh")
+    assert of_kind(said, CardDealt) == []
+    said += play.accept()
+    assert next((event.to, event.card) for event in of_kind(said, CardDealt)) == (to, None)
+    assert len(of_kind(said, CardDealt)) == 3, "what came after it follows"
+    assert named(play, said) == []
+
+
+def test_it_lies_face_down_after_all_and_is_known_when_it_is_turned() -> None:
+    play = waiting()
+    play.again()
+    play.accept()
+    play.cards("Qs Js")
+    assert play.hand.open
+    assert [card.card for card in play.hand.of("seat:3")] == ["Kh", "Ks"]
+
+
+@pytest.mark.rule("EUS96-203")
+@pytest.mark.parametrize(("named_as", "told"), [(None, "Ks"), ("2c", "2c")])
+def test_it_does_lie_face_up_and_only_then_the_decree_speaks(named_as: str | None, told: str) -> None:
+    play = waiting()
+    said = play.say("card.decide", action="exposed", card=named_as)
+    assert [event.card for event in of_kind(said, CardDealt)] == [told]
+    assert [event.reason for event in of_kind(said, RoundVoid)] == ["card_exposed"]
+    assert "Ks" not in str(said) or told == "Ks"
+
+
+def test_who_looks_may_find_another_card_whose_frame_is_no_evidence() -> None:
+    play = waiting("BAL09")
+    play.say("card.decide", action="exposed", card="2c")
+    play.accept()
+    play.cards("Qs Js")
+    [card] = [card for card in play.hand.of("seat:1") if card.up]
+    assert (card.card, card.frame) == ("2c", None)
+    assert "Ks" not in str(play.events)
+
+
+def test_it_leaves_the_game_and_is_not_named() -> None:
+    play = waiting()
+    play.cards("Qs")
+    said = play.say("card.decide", action="remove")
+    [removed] = of_kind(said, CardRemoved)
+    assert (removed.why, removed.card, removed.to) == ("exposed", None, "seat:3")
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("seat:3", None)], "the next takes its place"
+    assert "Ks" not in str(play.events)
+    play.cards("Js 2d")
+    assert play.hand.open
+    assert play.hand.used == 9
+
+
+def test_one_after_the_other_is_looked_at() -> None:
+    play = waiting()
+    play.cards("Qs", exposed=True)
+    assert [event.detail for event in of_kind(play.accept(), Irregularity)] == ["seat:2"]
+    assert of_kind(play.accept(), Irregularity) == []
+    play.cards("Js")
+    assert play.hand.open
+
+
+def test_a_card_that_nobody_read_is_asked_for_when_it_lies_open() -> None:
+    play = half_dealt("BAL09")
+    play.cards("-", exposed=True)
+    said = play.say("card.decide", action="exposed")
+    assert [event.what for event in of_kind(said, Irregularity)] == ["card_unread", "deal_exposed"]
+    play.accept()
+    play.cards("Qs Js")
+    play.show(1, "9c", index=2)
+    assert play.hand.of("seat:1")[1].told == "9c"
+
+
+def test_the_round_stands_still_until_then() -> None:
+    play = waiting()
+    for name, fields in (
+        ("cards.deal", {"count": 1}),
+        ("hand.act", {"who": "seat:1", "action": "fold"}),
+        ("cards.turn", {"who": "seat:1"}),
+        ("cards.show", {"who": "seat:1", "cards": ["Kh"], "index": 1}),
+        ("deal.error", {"error": "exposed", "who": "seat:1"}),
+        ("betting.close", {}),
+        ("round.confirm", {"winner": "seat:1"}),
+    ):
+        with pytest.raises(Rejected, match=r"a card waits .* card.decide or round.void"):
+            play.say(name, **fields)
+    for action, card in (("read", "Ks"), ("next_round", None), ("exposed", "Zz")):
+        with pytest.raises(Rejected, match=r"accept that the card lies face down|is no card"):
+            play.say("card.decide", action=action, card=card)
+    said = play.say("round.void", reason="misdeal")
+    assert of_kind(said, RoundVoid)
+    assert "Ks" not in str(play.events)
+    play.say("bets.open")
+
+
+def test_a_silence_is_still_a_persons_when_the_card_is_decided() -> None:
+    play = waiting()
+    play.take(LinkGap(at=play.now(), lost=1))
+    play.accept()
+    assert [trouble.what for trouble in play.state.troubles] == ["silence"]
+    play.accept()
+    play.cards("Qs Js")
+    assert play.hand.open
+
+
+def test_the_last_card_is_announced_once() -> None:
+    play = table("BAL09", "seven-card-stud")
+    play.bets()
+    cards = shuffled(play, 1)
+    while not (play.hand.street == 4 and play.hand.due and not play.hand.due[0].up and play.hand.due[0].to != "burn"):
+        if play.hand.open:
+            play.close()
+        else:
+            play.cards(cards.pop())
+    play.cards(cards.pop(), exposed=True)
+    play.accept()
+    assert sum(event.announcement is not None for event in of_kind(play.events, CardExpected)) == 1
+
+
+def test_a_card_that_is_dealt_face_up_is_told_as_always() -> None:
+    play = table("EUS96", "five-card-stud")
+    play.bets()
+    while not play.hand.due[0].up:
+        play.packet(1)
+    said = play.cards("As", exposed=True)
+    assert [event.card for event in of_kind(said, CardDealt)] == ["As"]
+    assert of_kind(said, Irregularity) == []
+    assert of_kind(said, RoundResult) == []
