@@ -66,7 +66,7 @@ def _unread(turn: Turn, given: CardDecide) -> bool:
 
 
 def _place(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
-    """It counts, where the order says."""
+    """It counts, where the order says; face up, where it must not and a person says so."""
     state, now = turn.state, turn.state.shoe
     if given.action == "for" and given.who is None:
         raise Rejected("say whose card it is: player or banker")
@@ -88,7 +88,7 @@ def _place(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
     turn.change(queue=state.queue[1:])
     ready(turn)
     turn.change_hand(stands=stands(given), gap=False)
-    turn.place(waiting.given, to)
+    turn.place(waiting.given, to, seen=given.action == "exposed")
 
 
 def _of_the_game(waiting: Waiting) -> None:
@@ -96,6 +96,13 @@ def _of_the_game(waiting: Waiting) -> None:
     card = waiting.given.card
     if card is not None and not is_card(card):
         raise Rejected(f"{card!r} is no card of the game: say read and the card, or remove it")
+
+
+def _exposed(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+    """It does lie face up, and counts; where the person names another card, it is that one."""
+    if not waiting.given.exposed:
+        raise Rejected("no reader says that this card came face up: accept it, or remove it")
+    (_place if given.card in (None, waiting.given.card) else _read)(turn, given, waiting)
 
 
 def _read(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
@@ -110,15 +117,10 @@ def _read(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
 
 def _remove(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
     """It leaves the game; the next card takes its place."""
-    hand, drawn = turn.state.hand, waiting.given
+    hand = turn.state.hand
     turn.change(queue=turn.state.queue[1:])
-    turn.say(
-        CardRemoved(
-            round=hand.round if hand else 0,
-            why=waiting.trouble or ("exposed" if drawn.exposed else "decided"),
-            card=drawn.card if drawn.exposed else None,
-        )
-    )
+    why = waiting.trouble or ("exposed" if waiting.given.exposed else "decided")
+    turn.say(CardRemoved(round=hand.round if hand else 0, why=why, card=None))
     if hand is not None:
         turn.change_hand(stands=stands(given))
 
@@ -143,7 +145,7 @@ def _next_round(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
         turn.change_hand(stands=stands(given))
 
 
-_DECIDED = {"accept": _place, "for": _place, "read": _read, "remove": _remove, "next_round": _next_round}
+_DECIDED = {"accept": _place, "for": _place, "read": _read, "remove": _remove, "next_round": _next_round, "exposed": _exposed}
 
 
 def _resume(turn: Turn) -> None:

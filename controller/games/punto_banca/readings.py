@@ -101,7 +101,7 @@ def _misplaced(turn: Turn, hand: Coup, given: CardDrawn) -> tuple[str, str | Non
     if given.to not in (None, to) or given.index not in (None, index):
         said = " ".join(str(each) for each in (given.to, given.index) if each is not None)
         return "card_misplaced", f"{to} {index} expected, the shoe says {said}"
-    if given.exposed and count(hand) < 4 and turn.settings.dealt == "face_down":
+    if given.exposed and not turn.lies_up(hand):
         return "card_exposed", None
     return None
 

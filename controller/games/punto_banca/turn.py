@@ -51,14 +51,18 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
         assert hand is not None
         self.shut(by, unobserved=unobserved, gap=self.state.silent or (hand.gap and count(hand) > 0))
 
-    def place(self, given: CardDrawn, to: Side) -> None:
-        """The card goes to a hand."""
-        hand = self.state.hand
-        assert hand is not None
+    def lies_up(self, hand: Coup) -> bool:
+        """Whether the next card of the round comes to lie face up."""
         third = count(hand) >= 4
         how = self.settings.third_card if third else self.settings.dealt
+        return how == "face_up" or (third and self.settings.turn == "when_complete")
+
+    def place(self, given: CardDrawn, to: Side, *, seen: bool = False) -> None:
+        """The card goes to a hand. ``seen``: it lies face up though it must not, by a person's word, never by a device's."""
+        hand = self.state.hand
+        assert hand is not None
         when_complete = self.settings.turn == "when_complete"
-        card = Card(card=given.card, up=how == "face_up" or given.exposed or (third and when_complete), frame=frame_of(given))
+        card = Card(card=given.card, up=self.lies_up(hand) or seen, frame=frame_of(given))
         self.change_hand(**{to: (*hand.cards(to), card)})
         index = len(hand.cards(to)) + 1
         self.say(CardDealt(round=hand.round, to=to, index=index, card=card.card if card.up else None))

@@ -86,7 +86,7 @@ SAID: st.SearchStrategy[Input] = st.one_of(
     command("bets.close"),
     command("cards.turn", who=WHO),
     command("cards.turn"),
-    command("card.decide", action=st.sampled_from(["accept", "remove", "next_round"])),
+    command("card.decide", action=st.sampled_from(["accept", "remove", "next_round", "exposed"])),
     command("card.decide", action=st.just("read"), card=st.sampled_from([CARD, CARD, *FOREIGN]), who=WHO),
     command("card.decide", action=st.just("for"), who=WHO),
     command("round.void", reason=st.sampled_from(["misdeal", "ball_out"]), round=ROUNDS),
@@ -147,10 +147,10 @@ def up(state: State) -> set[str]:
     return {card.card for card in (*hand.player, *hand.banker) if card.up and card.card} if hand else set()
 
 
-def may_be_told(event: CardTurned | CardDealt | CardRemoved, given_: Input, table: dict[str, Any], exposed: set[str]) -> bool:
-    """Whether the card lies face up: shown in the burn, come out so, a third card where these are dealt so, or turned."""
+def may_be_told(event: CardTurned | CardDealt | CardRemoved, given_: Input, table: dict[str, Any], seen: set[str | None]) -> bool:
+    """Whether the card lies face up: shown in the burn, so by a person's word, a third card where these are dealt so, or turned."""
     at_once = table["turn"] == "when_complete"
-    if event.card in exposed:
+    if isinstance(event, CardDealt) and event.card in seen:
         return True
     if isinstance(event, CardRemoved):
         return False
@@ -164,16 +164,16 @@ def may_be_told(event: CardTurned | CardDealt | CardRemoved, given_: Input, tabl
 def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int) -> None:
     play = Play(**table)
     public: set[str] = set()
-    exposed: set[str] = set()
     for each in dealt(script, seed):
         waits = play.state.round if play.state.hand and play.state.asks else None
-        if isinstance(each, CardDrawn) and each.exposed and each.card:
-            exposed.add(each.card)
+        seen: set[str | None] = set()
+        if isinstance(each, CardDecide) and each.action == "exposed":
+            seen = {each.card or waiting.given.card for waiting in play.state.queue[:1]}
         confidential = play.game.confidential(play.state, each)
         events = holds(play, each, waits=waits)
         for event in events:
             if isinstance(event, CardTurned | CardDealt | CardRemoved) and event.card:
-                assert may_be_told(event, each, table, exposed)
+                assert may_be_told(event, each, table, seen)
                 public.add(event.card)
             if isinstance(event, RoundResult) and event.confirmed_by is not None and isinstance(event.hands, tuple):
                 public |= {card for hand in event.hands for card in hand.cards}
