@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Head, JournalUnusable, follows, is_damage
+from controller.journal.schema import Head, JournalUnusable, follows, is_damage, primary
 
 SHARE = 0.1
 """Of the time, for how much it reads; the rest it pauses."""
@@ -54,12 +54,11 @@ class ReadBack:
                     return None  # another file has taken its place
                 found = self._chain(reader) or reader.damage(self._pause, STEPS)
                 return None if self._stopped.is_set() else found
-        except (sqlite3.Error, JournalUnusable) as error:
-            cause = error if isinstance(error, sqlite3.Error) else error.__context__
+        except (sqlite3.Error, JournalUnusable, LookupError, TypeError, ValueError) as error:
             if self._stopped.is_set():
                 return None
-            if isinstance(cause, sqlite3.Error) and (is_damage(cause) or not hasattr(cause, "sqlite_errorcode")):
-                return str(cause)  # without a code: a text that is none any more
+            if _is_of_the_file(error):
+                return str(error)
             raise
 
     def _chain(self, reader: JournalReader) -> str | None:
@@ -102,3 +101,12 @@ class ReadBack:
                 os.posix_fadvise(self._held[number], 0, 0, os.POSIX_FADV_DONTNEED)
             except FileNotFoundError:
                 continue
+
+
+def _is_of_the_file(error: BaseException | None) -> bool:
+    """Whether the file holds what none of ours does; else it could not be read, and may be sound."""
+    if isinstance(error, JournalUnusable):
+        return _is_of_the_file(error.__context__)
+    if isinstance(error, sqlite3.Error) and hasattr(error, "sqlite_errorcode"):  # without one: a text that is none any more
+        return is_damage(error) or primary(error) == sqlite3.SQLITE_ERROR  # a table or a column is not there
+    return error is not None

@@ -123,6 +123,30 @@ async def test_a_header_that_is_gone_is_damage(tmp_path: Path) -> None:
         assert await asyncio.to_thread(ReadBack(path).damage, journal.id) is not None
 
 
+@pytest.mark.parametrize(
+    ("was", "is_now"),
+    [
+        pytest.param(b"cut_hash", b"cut_hasi", id="a key"),
+        pytest.param(b"cut250", b"cut25x", id="a number"),
+        pytest.param(b"CREATE TABLE meta", b"CRE\xc1TE TABLE meta", id="letters that are no text"),
+        pytest.param(b"previous BLOB", b"previnus BLOB", id="a name"),
+    ],
+)
+async def test_what_the_file_says_of_itself_may_be_damaged_too(tmp_path: Path, was: bytes, is_now: bytes) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(await filled(path)) as journal:
+        before = journal.id
+    with closing(sqlite3.connect(path)) as other, other:
+        digest = other.execute("SELECT hash FROM entry WHERE position = 250").fetchone()[0]
+        other.execute("DELETE FROM entry WHERE position <= 250")
+        other.executemany("INSERT INTO meta VALUES (?, ?)", [("cut", "250"), ("cut_hash", digest.hex())])
+    assert await asyncio.to_thread(ReadBack(path).damage, before) is None
+    written = path.read_bytes()
+    assert was in written
+    path.write_bytes(written.replace(was, is_now))
+    assert await asyncio.to_thread(ReadBack(path).damage, before) is not None
+
+
 async def test_a_reading_that_is_stopped_finds_nothing(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(await filled(path)) as journal:
