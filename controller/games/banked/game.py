@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 
 from controller import commands as person
+from controller.games import talla
 from controller.games.banked import commands, readings
 from controller.games.banked.state import BankedState, Deal
 from controller.games.banked.turn import BankedTurn
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.machine import PokerGame
-from controller.games.poker.readings import take_fault
 from controller.games.session import announce_last_rounds
 from devices import readings as device
 
@@ -30,7 +30,7 @@ INPUTS = Inputs(
         device.ShufflerPacket: readings.take_packet,
         device.ShufflerVerdict: readings.take_verdict,
         device.ShufflerState: readings.take_state,
-        device.ShoeFault: take_fault,
+        device.ShoeFault: talla.heed_fault,
         device.ShoeReset: readings.take_reset,
         **dict.fromkeys(SILENCES, readings.take_silence),
     },

@@ -24,7 +24,7 @@ from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, session, undecided
+from controller.games.session import another_round, no_round, null_by, session, stands, undecided
 
 # Sessions
 
@@ -103,7 +103,7 @@ def set_seats(turn: Turn, given: BoxesSet) -> None:
 def set_button(turn: Turn, given: ButtonSet) -> None:
     """Who has the hand; without a place it moves on."""
     session(turn)
-    _no_round(turn)
+    no_round(turn)
     if given.seat is None:
         if turn.state.button is None:
             raise Rejected("nobody has the hand so far: say the place")
@@ -129,7 +129,7 @@ def check_deck(turn: Turn, given: DeckCheck) -> None:
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """A round begins: the hand goes on to the next player, the antes are asked for."""
     another_round(turn, turn.state.last)
-    _no_round(turn)
+    no_round(turn)
     state, book = turn.state, turn.book
     playing = tuple(number for number in state.seated if str(number) not in state.resting)
     if len(state.seated) < book.fewest:
@@ -197,10 +197,7 @@ def _rest(turn: Turn) -> None:
 def void(turn: Turn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
     of = undecided(turn.state, turn.state.hand, given.round)
-    law = turn.book.void.get(given.reason)
-    if law is None:
-        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
-    turn.void(of, given.reason, law, given)
+    turn.void(of, given.reason, null_by(turn, given), given)
 
 
 def confirm(turn: Turn, given: RoundConfirm) -> None:
@@ -216,7 +213,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     winner = None if given.winner == "tie" else given.winner
     marks = ("split",) if winner is None else ()
     hands = tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards) if isinstance(of, Round) else ()
-    turn.result(of, Shown(hands, winner, marks), f"{given.by} ({given.role})")
+    turn.result(of, Shown(hands, winner, marks), stands(given))
 
 
 def against_cards(turn: Turn, hand: Round, winner: str | None) -> None:
@@ -230,8 +227,3 @@ def against_cards(turn: Turn, hand: Round, winner: str | None) -> None:
     ):  # on any row of common cards
         law = turn.book.laws["showdown"]
         raise Rejected(f"the cards of {winner} are beaten by others that lie open: {law.rule}, {law.article}")
-
-
-def _no_round(turn: Turn) -> None:
-    if turn.state.hand is not None:
-        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")

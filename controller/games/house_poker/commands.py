@@ -37,7 +37,7 @@ from controller.games.house_poker.turn import Turn
 from controller.games.poker.cards import drop
 from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
 from controller.games.poker.state import Entry
-from controller.games.session import another_round, session, undecided
+from controller.games.session import another_round, no_round, null_by, session, stands, undecided
 
 ERRORS: Mapping[str, VoidReason] = {
     "too_many": "wrong_count",
@@ -95,8 +95,7 @@ def check_cards(turn: Turn, given: DeckCheck) -> None:
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.last)
-    if turn.state.hand is not None:
-        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
+    no_round(turn)
     turn.open_bets(given.by)
     turn.clear_alert("card_out_of_round")
     turn.settle()
@@ -184,10 +183,7 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
 def void(turn: Turn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
     of = undecided(turn.state, turn.state.hand, given.round)
-    law = turn.book.void.get(given.reason)
-    if law is None:
-        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
-    turn.void(of, given.reason, law, given)
+    turn.void(of, given.reason, null_by(turn, given), given)
     turn.settle()
 
 
@@ -214,7 +210,7 @@ def deal_error(turn: Turn, given: DealError) -> None:
 
 def confirm(turn: Turn, given: RoundConfirm) -> None:
     """A person stands for a round: it is over, and settled by what lies open; the rest was settled at the table."""
-    of, by = undecided(turn.state, turn.state.hand, given.round), f"{given.by} ({given.role})"
+    of, by = undecided(turn.state, turn.state.hand, given.round), stands(given)
     if isinstance(of, Round):
         if course.stage(turn.rules, of) not in ("dealer", "showdown"):
             raise Rejected(f"round {of.round} is not at its end: not all hands have cards and have decided")

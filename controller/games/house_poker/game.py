@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from controller import commands as person
+from controller.games import talla
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import Rules
 from controller.games.house_poker.settings import HousePokerSettings, faults
@@ -29,7 +30,6 @@ from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.cards import hand as lying
 from controller.games.poker.cards import is_known
 from controller.games.poker.machine import PokerGame
-from controller.games.poker.readings import take_fault
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.house_poker import HousePoker
 from devices import readings as device
@@ -41,7 +41,7 @@ INPUTS = Inputs(
         device.ShufflerState: readings.take_state,
         device.ShufflerVerdict: readings.take_verdict,
         device.SlotCoin: readings.take_coin,
-        device.ShoeFault: take_fault,
+        device.ShoeFault: talla.heed_fault,
     },
     in_charge={
         person.SessionOpen: commands.open_session,

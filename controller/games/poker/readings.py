@@ -1,12 +1,11 @@
-"""What every table of poker makes of the words of its devices about themselves: a shuffler's state, a shoe's complaints."""
+"""What every table of poker makes of the words of its shuffler about itself."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from controller.games.poker.moves import PokerMoves
-from controller.games.shoe import OF_A_CARD
-from devices.readings import ShoeFault, ShufflerState
+from devices.readings import ShufflerState
 
 UNREADY = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service")
 """What a shuffler cannot deal for: a person sees to it."""
@@ -21,12 +20,3 @@ def heed_shuffler(turn: PokerMoves[Any, Any, Any], given: ShufflerState) -> str 
         return None
     turn.raise_alert(f"shuffler_{given.state}", given)  # its own word is not told: it knows the cards
     return given.state
-
-
-def take_fault(turn: PokerMoves[Any, Any, Any], given: ShoeFault) -> None:
-    """The shoe complains, or does so no longer. What it says of a card is not told."""
-    alert = f"shoe_{given.fault}"
-    if given.active:
-        turn.raise_alert(alert, given, None if given.fault in OF_A_CARD else given.detail)
-    else:
-        turn.clear_alert(alert)
