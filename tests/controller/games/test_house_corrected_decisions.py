@@ -1,0 +1,138 @@
+"""A decision that was told for the wrong hand, and the result came at once, as nobody seemed to go: put right by a correction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import ResultCorrected
+from controller.games.game import Rejected
+from tests.controller.games import circle_play, poker_play
+from tests.controller.games.play import of_kind
+from tests.controller.games.poker_play import dealt, result, table
+from tests.controller.games.test_house_taken_back import BANK, LOW, ONE, TWO, back, texas, trijoker
+
+
+def over(*decisions: str, **settings: str) -> poker_play.Play:
+    """A round in which boxes 1 and 2 were told to do so, at its end."""
+    play = table(**settings)
+    dealt(play, ONE, TWO, BANK)
+    for number, decision in enumerate(decisions, 1):
+        play.act(number, decision)
+    return play
+
+
+def correct(play: Any, decisions: dict[str, str], **hands: str) -> ResultCorrected:
+    """``box1`` stands for ``box:1``."""
+    lie = {name.replace("box", "box:"): cards.split() for name, cards in hands.items()}
+    told = play.say("result.correct", round=play.state.round, decisions=decisions, hands=lie or None)
+    [corrected] = of_kind(told, ResultCorrected)
+    return corrected
+
+
+def bets_of(corrected: ResultCorrected, who: str) -> dict[str, tuple[str, tuple[int, int] | None]]:
+    [hand] = [hand for hand in corrected.hands or () if hand.who == who]
+    return {bet.bet: (bet.outcome, bet.pays) for bet in hand.settled}
+
+
+def test_a_hand_went_that_was_told_as_giving_up_last() -> None:
+    play = over("pass", "pass")
+    assert bets_of_result(play, "box:2") == {"ante": ("lose", None)}
+    with pytest.raises(Rejected, match="no round is in hand"):
+        back(play, 2, "pass")
+    told = correct(play, {"box:2": "go"}, dealer=BANK, box2=TWO)
+    assert bets_of(told, "box:1") == {"ante": ("lose", None)}
+    assert bets_of(told, "box:2") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
+    assert told.marks == ("dealer_qualifies",)
+    again = correct(play, {"box:1": "go"}, box1=ONE)
+    assert bets_of(again, "box:1")["second"] == ("win", (3, 1)), "the corrected round is the one that is corrected again"
+
+
+def test_where_the_bank_does_not_play_nobody_shows_his_hand() -> None:
+    play = over("pass", "pass")
+    told = correct(play, {"box:2": "go"}, dealer="Ah Qd 5s 4s 9h")
+    assert bets_of(told, "box:2") == {"ante": ("win", (1, 1)), "second": ("void", None)}
+    assert told.marks == ("dealer_not_qualified",)
+
+
+def test_a_hand_gave_up_that_was_told_to_go() -> None:
+    play = table()
+    dealt(play, ONE, TWO, "Ah Qd 5s 4s 9h")
+    play.act(1, "go")
+    play.act(2, "go")
+    play.turn("dealer")
+    assert bets_of_result(play, "box:2")["ante"] == ("win", (1, 1))
+    assert bets_of(correct(play, {"box:2": "pass"}), "box:2") == {"ante": ("lose", None)}
+    assert bets_of(correct(play, {"box:1": "pass"}), "box:1") == {"ante": ("lose", None)}
+
+
+@pytest.mark.parametrize(
+    ("decisions", "hands", "why"),
+    [
+        ({"box:2": "go"}, {}, "the bank's cards did not all lie open"),
+        ({"box:2": "go"}, {"dealer": "Ah Kd 5s 4s"}, "dealer has 5 cards, and 4 are said"),
+        ({"box:2": "go"}, {"dealer": BANK, "box2": "As Ac 5d"}, "box:2 has 5 cards, and 3 are said"),
+        ({"box:2": "go"}, {"dealer": BANK, "box1": ONE}, "box:1 did not lie open"),
+        ({"box:2": "go"}, {"dealer": BANK, "box2": "Ah Ac 5d 8c Jh"}, "a card would be there twice"),
+        ({"box:2": "pass"}, {"dealer": BANK}, "box:2 was no hand of round 1 that was told otherwise than pass"),
+        ({"box:3": "go"}, {"dealer": BANK}, "box:3 was no hand of round 1"),
+    ],
+)
+def test_a_decision_that_cannot_have_been_so(decisions: dict[str, str], hands: dict[str, str], why: str) -> None:
+    play = over("pass", "pass")
+    before = play.state
+    with pytest.raises(Rejected, match=why):
+        correct(play, decisions, **hands)
+    assert play.state == before
+
+
+def test_a_hand_that_lay_open_had_not_given_up() -> None:
+    play = over("go", "pass")
+    play.turn("dealer")
+    play.turn("box:1")
+    with pytest.raises(Rejected, match="box:1 lay open: it had not given up"):
+        correct(play, {"box:1": "pass"})
+
+
+def test_a_jackpot_goes_by_discards_that_nobody_has_told() -> None:
+    play = table("poker-draw-house", "EUS96")
+    dealt(play, ONE, LOW, bets=[(1, "jackpot")])
+    play.act(1, "pass")
+    with pytest.raises(Rejected, match="how many cards box:1 discarded nobody has told"):
+        correct(play, {"box:1": "go"}, dealer=BANK)
+
+
+def test_what_was_settled_at_the_table_has_no_decisions() -> None:
+    play = over("go")
+    play.say("session.close")
+    play.say("round.confirm", round=1)
+    with pytest.raises(Rejected, match="round 1 was settled at the table, or is too long ago"):
+        correct(play, {"box:1": "pass"})
+
+
+def test_a_player_of_texas_went_who_was_told_as_giving_up_last() -> None:
+    play = texas()
+    play.act("box:1", "pass")
+    play.act("box:2", "pass")
+    with pytest.raises(Rejected, match="say the cards of dealer, box:1, board too"):
+        correct(play, {"box:1": "go"})
+    told = correct(play, {"box:1": "go"}, dealer="Ks Kd", box1="Ah As", board="Tc 4d 9h 4c 6s")
+    assert bets_of(told, "box:1") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
+    assert bets_of(told, "box:2") == {"ante": ("lose", None)}
+    assert [hand.who for hand in told.hands or ()] == ["dealer", "board", "box:1", "box:2"]
+    again = correct(play, {"box:2": "go"}, box2="2c 7c")
+    assert bets_of(again, "box:2") == {"ante": ("lose", None), "second": ("lose", None)}
+    with pytest.raises(Rejected, match="box:1 did not give up in round 1"):
+        correct(play, {"box:1": "pass"})
+
+
+@pytest.mark.parametrize("play", [trijoker(), circle_play.table()])
+def test_other_games_have_no_such_decisions(play: Any) -> None:
+    with pytest.raises(Rejected, match="no decision of a hand is corrected in this game"):
+        play.say("result.correct", round=1, decisions={"box:1": "go"})
+
+
+def bets_of_result(play: poker_play.Play, who: str) -> dict[str, tuple[str, tuple[int, int] | None]]:
+    [hand] = [hand for hand in result(play.events).hands or () if hand.who == who]
+    return {bet.bet: (bet.outcome, bet.pays) for bet in hand.settled}
