@@ -25,14 +25,15 @@ IN_BASKET = "card_in_basket"
 
 def decide(turn: Turn, given: CardDecide) -> None:
     """About a fact that people saw; else about the first card that waits, the question, or the last card."""
-    act = _SEEN.get(given.action)
-    if act is not None:
+    act, first = _SEEN.get(given.action), _first_doubt(turn)
+    if given.action == "exposed" and first is not None and turn.hand.cards[first].doubt == "card_exposed":
+        _came_face_up(turn, given, first)
+    elif act is not None:
         act(turn, given)
     elif any(card.doubt for card in turn.state.loose):
         _loose(turn, given)
-    elif turn.state.hand is not None and any(card.doubt for card in turn.hand.cards):
-        at = next(at for at, card in enumerate(turn.hand.cards) if card.doubt)
-        _DOUBTED[given.action](turn, given, at)
+    elif first is not None:
+        _DOUBTED[given.action](turn, given, first)
     elif turn.state.hand is not None and turn.hand.question is not None:
         _question(turn, given)
     else:
@@ -41,6 +42,21 @@ def decide(turn: Turn, given: CardDecide) -> None:
 
 
 # A card that waits
+
+
+def _first_doubt(turn: Turn) -> int | None:
+    """Which card of the round in hand waits first."""
+    cards = () if turn.state.hand is None else turn.hand.cards
+    return next((at for at, card in enumerate(cards) if card.doubt), None)
+
+
+def _came_face_up(turn: Turn, given: CardDecide, at: int) -> None:
+    """The shoe was right: the card is of no use, the one that it said or, where the person names another, that one."""
+    was = turn.hand.cards[at]
+    card = was if given.card in (None, was.card) else _sound(turn, replace(given, action="read"), was)
+    turn.change_card(at, card=card.card, frame=card.frame, up=True)
+    turn.change_hand(stands=stands(given))
+    turn.remove(at, "card_exposed")
 
 
 def _loose(turn: Turn, given: CardDecide) -> None:

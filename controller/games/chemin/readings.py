@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from controller.games import shoe, talla
 from controller.games.chemin.course import settle
+from controller.games.chemin.hands import expected, next_dealt
 from controller.games.chemin.state import Card
 from controller.games.chemin.turn import Turn
 from controller.games.moves import frame_of
@@ -42,7 +43,10 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
     if doubt is not None:
         turn.irregular(doubt, asks=turn.asks())
     elif given.exposed and hand is not None and hand.closed:
-        face_up(turn, len(turn.hand.cards) - 1)
+        if next_dealt(turn.book, hand) is None and expected(turn.book, hand) is not None:
+            face_up(turn, len(turn.hand.cards) - 1)  # it is dealt so anyway
+        else:
+            turn.doubt(len(turn.hand.cards) - 1, "card_exposed")
     elif hand is None or not hand.closed:
         _early(turn)
     settle(turn)

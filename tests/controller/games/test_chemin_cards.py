@@ -59,9 +59,11 @@ def test_a_card_that_left_the_shoe_is_never_counted_back(decree: str) -> None:
 def test_a_card_face_up_in_the_shoe_is_removed_and_the_next_takes_its_place(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c")
-    said = play.cards("9h", exposed=True)
-    assert whats(said) == ["card_exposed", "card.removed"]
-    assert only(said, CardRemoved).card == "9h"
+    assert whats(play.cards("9h", exposed=True)) == ["card_exposed", "card.expected"]
+    assert play.game.show(play.state)["asks"] == ["card.decide", "round.void"]
+    assert "9h" not in str(play.events), "a device's word tells no card"
+    said = play.decide("exposed")
+    assert (whats(said), only(said, CardRemoved).card) == (["card.removed", "card.expected"], "9h")
     assert [event.to for event in of_kind(play.cards("4d 4s"), CardDealt)] == ["player", "banker"]
     seen = play.decide("remove")  # the shoe did not see it, a person did
     assert only(seen, CardRemoved).card == "4s"
@@ -69,6 +71,47 @@ def test_a_card_face_up_in_the_shoe_is_removed_and_the_next_takes_its_place(decr
     play.stand()
     play.stand()
     assert points(play.turn()) == {"player": (6, "lose"), "banker": (8, "win")}
+
+
+@every
+def test_a_card_that_the_shoe_wrongly_saw_face_up_is_told_to_nobody(decree: str) -> None:
+    play = at_table(decree)
+    play.dealt("2h 3c")
+    play.cards("9h", exposed=True)
+    play.cards("4d")
+    assert play.state.expected is None
+    said = play.decide("accept")
+    assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("player", None), ("banker", None)]
+    assert "9h" not in str(play.events)
+
+
+@every
+def test_one_that_a_person_takes_away_unseen_is_not_named_and_one_that_is_another_is(decree: str) -> None:
+    play = at_table(decree)
+    play.dealt("2h 3c")
+    play.cards("9h", exposed=True)
+    assert only(play.decide("remove"), CardRemoved).card is None
+    play.cards("8h", exposed=True)
+    assert only(play.decide("exposed", card="7d"), CardRemoved).card == "7d"
+    assert not {"9h", "8h"} & {word.strip("'") for word in str(play.events).replace(",", " ").split()}
+    assert play.state.expected == "player"
+
+
+@every
+def test_a_third_card_that_is_not_asked_for_waits_too(decree: str) -> None:
+    play = at_table(decree)
+    play.dealt("2h 3c 4d 4s")
+    assert whats(play.cards("9h", exposed=True)) == ["card_exposed"]
+    assert "9h" not in str(play.events)
+
+
+@every
+def test_a_third_card_that_is_dealt_face_up_is_told_as_always(decree: str) -> None:
+    play = at_table(decree)
+    play.dealt("2h 3c 2d 4s")
+    play.say("hand.draw")
+    said = play.cards("9h", exposed=True)
+    assert (whats(said), only(said, CardRemoved).card) == (["card_exposed", "card.removed"], "9h")
 
 
 @rules("ARA02-091", "BAL05-109", "EUS96-142", "GAL07-056")

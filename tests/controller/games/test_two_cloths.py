@@ -158,7 +158,8 @@ def test_early_cards_open_cards_cards_stuck_together_and_cards_on_the_floor(decr
     assert only(play.decide("remove"), CardRemoved).article == play.book.laws["card_before_close"].article
     play.say("bets.close")
     play.cards("2h")
-    assert whats(play.cards("3h", exposed=True)) == ["card_exposed", "card.removed"]
+    assert whats(play.cards("3h", exposed=True)) == ["card_exposed", "card.expected"]
+    assert only(play.decide("exposed"), CardRemoved).card == "3h"
     assert play.state.expected == "cloth:2"
     assert whats(play.decide("floor", who="cloth:1", index=1)) == ["card_on_floor"]
     assert only(play.say("round.void", reason="cards_stuck"), RoundVoid).article == play.book.void["cards_stuck"].article
