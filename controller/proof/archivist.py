@@ -49,6 +49,9 @@ class Archivist:
         self._sealing: str | None = None
         self._unread: str | None = None
         self._flood: str | None = None
+        self._flooding: set[str] = set()
+        self._failed = False
+        """Whether the journal did when it was last looked at."""
         self._room: str | None = None
         self._today = ""
         self._log = structlog.get_logger()
@@ -86,22 +89,29 @@ class Archivist:
     def look_at_room(self, stations: Iterable[Station]) -> None:
         """Say which device floods the journal, and when the disk is nearly full, by what."""
         sent = {
-            f"device {device} of table {station.table.id}: {each.all} bytes in the last minute": each
-            for station in stations
-            for device, each in station.sent().items()
+            f"device {device} of table {station.table.id}": each for station in stations for device, each in station.sent().items()
         }
+        rates = {name: f"{name}: {each.all} bytes in the last minute" for name, each in sent.items()}
         most = max(sent, key=lambda name: sent[name].all, default=None)
-        floods = sorted(name for name, each in sent.items() if each.dropped)
+        failed, self._failed = self._failed, self._journal.failed is not None
+        if not failed and not self._failed:  # else it may be the disk that did not take what was sent
+            self._tell_floods({name: rates[name] for name, each in sent.items() if each.dropped})
         try:
             tight = shutil.disk_usage(self._journal.path.parent).free < ROOM
         except OSError:  # a disk that is gone is told by the journal
             tight = False
-        told = "more is sent than can be kept, and what is read of it cannot be proved until the next start: " + "; ".join(floods)
-        self._flood = (self._flood or told) if floods else None  # told once, with what it was then
         room = f"less than {ROOM >> 20} MiB are free where the journal lies, and without room nothing is published: make room"
-        room += f". Most is sent by {most}" if most is not None and sent[most].all else ""
-        self._room = (self._room or room) if tight else None
+        room += f". Most is sent by {rates[most]}" if most is not None and sent[most].all else ""
+        self._room = (self._room or room) if tight else None  # told once, with what it was then
         self._say()
+
+    def _tell_floods(self, floods: dict[str, str]) -> None:
+        """By name how much each device sends that floods; told anew when others do."""
+        if floods.keys() == self._flooding:
+            return
+        self._flooding = set(floods)
+        told = "more is sent than can be kept, and what is read of it cannot be proved until the next start: "
+        self._flood = told + "; ".join(sorted(floods.values())) if floods else None
 
     async def read_back(self) -> None:
         """Every so many hours, until cancelled: see that the disk still holds the journal, and leave a file that is damaged."""

@@ -62,6 +62,39 @@ async def test_a_flood_names_the_device_until_it_ends(tmp_path: Path) -> None:
         assert "device-flood" not in made.alerts
 
 
+async def test_another_device_that_floods_is_named_too(tmp_path: Path) -> None:
+    async with run(tmp_path / "journal.sqlite3") as made:
+
+        def flood(*devices: str) -> str | None:
+            for device in devices:
+                made.station.note(device, Heard(made.now, "x" * (MOST + 1)))
+            made.archivist.look_at_room([made.station])
+            made.archivist.flush([made.station])
+            return made.alerts["device-flood"].detail
+
+        first = flood("wheel")
+        assert flood("wheel") == first  # told once
+        both = flood("wheel", "other")
+        assert "device wheel of" in str(both)
+        assert "device other of" in str(both)
+        assert "device wheel of" not in str(flood("other"))
+
+
+async def test_no_device_is_blamed_for_what_the_disk_does_not_take(tmp_path: Path) -> None:
+    async with run(tmp_path / "journal.sqlite3") as made:
+
+        def minute(failed: str | None) -> bool:
+            made.journal.failed = failed
+            made.station.note("wheel", Heard(made.now, "x" * (MOST + 1)))
+            made.archivist.look_at_room([made.station])
+            made.archivist.flush([made.station])
+            return "device-flood" in made.alerts
+
+        assert [minute("disk full"), minute("disk full"), minute(None)] == [False] * 3  # what came in the last one came before too
+        assert minute(None)
+        assert minute("disk full")  # what was true before is not known to be over
+
+
 async def test_a_disk_that_is_nearly_full_is_told_with_the_device_that_sends_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
