@@ -76,7 +76,7 @@ def take_read(turn: Turn, given: DiceRead) -> None:
         if _thrown_again(turn, given):
             _leave_undecided(turn, given)
         hand = turn.state.hand
-        if hand is None and turn.by_itself and turn.state.unresolved():
+        if hand is None and _behind_others(turn):
             hand = turn.begin()
         if hand is None:
             _stray(turn, given)
@@ -95,7 +95,7 @@ def take_fault(turn: Turn, given: DiceFault) -> None:
     elif given.active and hand and hand.closed and hand.dice is None:
         turn.change_hand(frames=hand.frames + frames_of(given))
         turn.ask(trouble, TELL, given=given, detail=given.detail or given.fault)
-    elif given.active and hand is None and turn.by_itself and turn.state.moved and turn.state.unresolved():
+    elif given.active and hand is None and turn.state.moved and _behind_others(turn):
         turn.begin()
         turn.change_hand(throw=given.throw)
         turn.close_bets(frames_of(given), unobserved=True)
@@ -140,6 +140,11 @@ def _thrown_again(turn: Turn, given: DiceState | DiceRead) -> bool:
     hand = turn.state.hand
     counted = hand is not None and hand.throw is not None and given.throw not in (None, hand.throw)
     return turn.by_itself and hand is not None and hand.closed and counted
+
+
+def _behind_others(turn: Turn) -> bool:
+    """Whether a throw is a round of its own that waits behind others; not where it would push one of them out of memory."""
+    return turn.by_itself and bool(turn.state.unresolved()) and not turn.state.full
 
 
 def _leave_undecided(turn: Turn, given: DiceState | DiceRead | DiceFault, what: str = "dice_unread") -> None:
@@ -223,7 +228,7 @@ def _round_of_late(turn: Turn, given: DiceRead) -> Hand | Entry | None:
         return hand if hand.dice is None else None
     if (waiting := state.unresolved()) and waiting[-1].candidate is None:
         return waiting[-1]
-    if turn.by_itself and not turn.lacking():
+    if turn.by_itself and not turn.lacking() and not turn.state.full:
         return turn.begin()
     _stray(turn, given)
     return None

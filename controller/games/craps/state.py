@@ -130,6 +130,11 @@ class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
             entries = entries[1:]
         return msgspec.structs.replace(self, entries=entries, before=before)
 
+    @property
+    def full(self) -> bool:
+        """Whether one more throw would push out one that waits, without whose dice no later point is known."""
+        return len(self.entries) == self.kept and self.entries[0].kind == "unresolved"
+
     def results(self) -> list[Entry]:
         """The throws that have a result."""
         return [entry for entry in self.entries if entry.kind == "result"]

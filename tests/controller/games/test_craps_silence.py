@@ -379,3 +379,20 @@ def test_a_throw_is_told_where_bets_close_by_themselves() -> None:
     play = table(rounds="dice", shooter="unwatched")
     events = play.say("dice.tell", role="croupier", values=[2, 3])
     assert whats(events) == ["bets.closed", "round.result", "point.set", "round.opened"]
+
+
+def test_more_throws_than_are_remembered_never_push_out_one_that_waits() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 3)
+    play.move()
+    play.fault("no_read")
+    waits = play.state.kept
+    play.throw(3, 4)
+    for _ in range(2 * waits):
+        play.throw(6, 6)
+    waiting = [entry.round for entry in play.state.unresolved()]
+    assert waiting == list(range(2, waits + 2))
+    asked = [event.what for event in of_kind(play.events, Irregularity) if not event.round]
+    assert asked == ["throw_out_of_round"]
+    assert only(play.say("round.confirm", round=2, dice=[3, 4]), RoundResult).point == 5
+    assert only(play.say("round.confirm", round=3), RoundResult).point is None
