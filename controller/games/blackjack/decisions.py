@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from controller.commands import CardDecide, HandDouble, HandDraw, HandSplit, HandStand, HandSurrender
 from controller.events import CardsBurned, HandDecided
-from controller.games import shoe
+from controller.games import shoe, talla
 from controller.games.blackjack import course
 from controller.games.blackjack.state import Deal, Held, Seat
 from controller.games.blackjack.turn import Turn, expected, question
@@ -114,15 +114,15 @@ def _read(turn: Turn, given: CardDecide) -> None:
 
 
 def _accept(turn: Turn, _given: CardDecide) -> None:
-    """The card counts as it came; or nothing was missed."""
+    """The card counts as it came; or nothing was missed. While the shoe is not heard, that is certain only where no card is due."""
     state = turn.state
     if state.doubt in ("silence", "shoe_reset"):
-        if state.silent:
+        if state.silent and (state.deal is not None or expected(turn.rules, state) is not None):
             raise Rejected("the shoe is not heard: say the cards that come, with card.decide read, until it is")
         turn.change(doubt=None)
         return
     head = _head(turn)
-    if head.card is None or not is_card(head.card):
+    if not state.burn and (head.card is None or not is_card(head.card)):
         raise Rejected("nobody has said what the card is: read it, or remove it")
     if head.trouble is None:
         raise Rejected("say whose the card is")
@@ -131,16 +131,29 @@ def _accept(turn: Turn, _given: CardDecide) -> None:
 
 def _remove(turn: Turn, _given: CardDecide) -> None:
     """The card leaves the game: the first that waits, else the latest that was dealt, which lay face up in the shoe."""
-    state = turn.state
-    if state.held and not state.burn:
-        why = question(turn.rules, state)
+    state, why = turn.state, question(turn.rules, turn.state)
+    if state.held and (not state.burn or why == "card_exposed"):
+        head = state.held[0]
         turn.change(held=state.held[1:])
-        turn.remove(state.held[0].trouble or why or "card_exposed", state.held[0].card)
+        turn.remove(head.trouble or why or "card_exposed", None if head.trouble == "card_exposed" else head.card)
         return
     deal = state.deal
     if deal is None or deal.latest is None:
         raise Rejected("no card is there to be removed")
     turn.remove("card_exposed", turn.take_back(deal.latest))
+
+
+def _exposed(turn: Turn, given: CardDecide) -> None:
+    """The first card that waits does lie face up, as the shoe says: it is told, and leaves the game."""
+    state = turn.state
+    if question(turn.rules, state) != "card_exposed":
+        raise Rejected("no card waits that came face up: remove the latest one, if it did")
+    card = state.held[0].card if given.card is None else given.card
+    if given.card is not None and card != state.held[0].card:
+        assert state.shoe is not None
+        turn.change(shoe=shoe.reread(state.shoe, state.held[0].card, talla.read_card(given))[0])
+    turn.change(held=state.held[1:])
+    turn.remove("card_exposed", card)
 
 
 def _next_round(turn: Turn, _given: CardDecide) -> None:
@@ -175,6 +188,7 @@ DECISIONS: dict[str, Callable[[Turn, CardDecide], None]] = {
     "remove": _remove,
     "next_round": _next_round,
     "for": _for,
+    "exposed": _exposed,
 }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from controller.events import AlertCleared, AlertRaised, CardDealt, CardRemoved, CardsBurned, Irregularity, RoundResult, RoundVoid
 from controller.games.game import Rejected
-from devices.readings import LinkGap, LinkStale, LinkUp, ShoeFault, ShoeReset
+from devices.readings import LinkGap, LinkLost, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.games.blackjack_play import PAIRS, Play, dealing, outcomes
 from tests.controller.games.play import of_kind, only
 
@@ -51,9 +52,45 @@ def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
 
 def test_among_the_first_five_it_is_not_one_of_the_five(play: Play) -> None:
     play.open(burned=False)
-    play.card("2c", exposed=True)
+    assert only(play.card("2c", exposed=True), Irregularity).what == "card_exposed"
+    assert only(play.decide("exposed"), CardRemoved).card == "2c"
     assert not of_kind(play.cards("3c 4c 5c 6c"), CardsBurned)
     only(play.cards("7c"), CardsBurned)
+
+
+def test_a_burned_card_is_told_to_nobody_by_the_shoes_word(play: Play) -> None:
+    play.open(burned=False)
+    asked = only(play.card("2c", exposed=True), Irregularity)
+    assert (asked.what, asked.asks) == ("card_exposed", ("card.decide",))
+    assert not of_kind(play.cards("3c 4c 5c"), CardsBurned)
+    assert not of_kind(play.decide("accept"), CardsBurned), "it is one of the five, as are those that waited with it"
+    assert only(play.card("6c"), CardsBurned).count == 5
+    assert not re.search(r"[2-6]c", str(play.events) + str(play.game.show(play.state)["hands"]))
+
+
+def test_a_burned_card_that_is_taken_away_is_not_named_and_another_may_be_read(play: Play) -> None:
+    play.open(burned=False)
+    play.card("2c", exposed=True)
+    assert only(play.decide("remove"), CardRemoved).card is None
+    play.card("3c", exposed=True)
+    with pytest.raises(Rejected, match="is no card"):
+        play.decide("exposed", card="Zz")
+    assert only(play.decide("exposed", card="9d"), CardRemoved).card == "9d"
+    with pytest.raises(Rejected, match="no card waits"):
+        play.decide("exposed")
+    assert not re.search(r"[23]c", str(play.events))
+    assert not of_kind(play.cards("4c 5c 6c 7c"), CardsBurned)
+    only(play.card("8c"), CardsBurned)
+
+
+def test_a_card_that_nobody_asked_for_waits_unseen_whatever_the_shoe_says(play: Play) -> None:
+    dealing(play)
+    said = play.card("9s", exposed=True)
+    assert only(said, Irregularity).what == "card_exposed"
+    assert not of_kind(said, CardRemoved)
+    play.key("draw")
+    assert "9s" not in str(play.events)
+    assert [event.card for event in of_kind(play.decide("accept"), CardDealt)] == ["9s"]
 
 
 @rule("ARA02-068")
@@ -212,6 +249,23 @@ def test_a_silence_between_rounds_costs_the_count_only(play: Play) -> None:
     assert not of_kind(play.deal((1, 2), "8h"), Irregularity)
     assert play.state.shoe is not None
     assert play.state.shoe.left is None
+
+
+@pytest.mark.parametrize("why", ["void", "cut"])
+def test_a_shoe_that_stays_silent_does_not_hold_a_table_that_waits_for_no_card(why: str) -> None:
+    play = dealing(Play())
+    if why == "cut":
+        play.cut()
+    play.take(LinkLost(at=play.now(), device="shoe", reason="unplugged"))
+    play.say("round.void", reason="inspector")
+    assert play.shown["asks"] == ["card.decide"]
+    play.decide("accept")
+    assert play.shown["asks"] == []
+    if why == "void":
+        said = play.boxes(1)
+        assert only(said, Irregularity).what == "silence", "in the next round a card may be missed again"
+        with pytest.raises(Rejected, match="the shoe is not heard"):
+            play.decide("accept")
 
 
 def test_a_silence_in_the_burn(play: Play) -> None:
