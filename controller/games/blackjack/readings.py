@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from controller.games import shoe, talla
 from controller.games.blackjack.state import Held
-from controller.games.blackjack.turn import Turn
+from controller.games.blackjack.turn import Turn, expected, question
 from controller.games.moves import frame_of
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset
 
@@ -24,17 +24,25 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         return
     counted, trouble = shoe.draw(state.shoe, given.card)
     turn.change(shoe=counted)
-    if given.exposed and given.card is not None:
+    if given.exposed and given.card is not None and _goes_to_a_hand(turn):
         turn.remove("card_exposed", given.card)
         return
-    if state.burn and not state.doubt:
-        if trouble not in (None, "card_unread"):  # nobody sees it; that there is such a card is told, not which
-            turn.irregular(str(trouble))
+    why = trouble or ("silence" if given.late else "card_unsure" if given.unsure else "card_exposed" if given.exposed else None)
+    burned = state.burn > 0 and not state.doubt
+    if burned and trouble not in (None, "card_unread"):  # nobody sees it; that there is such a card is told, not which
+        turn.irregular(str(trouble))
+    if burned and not (given.exposed or state.held):
         turn.place(Held(card=None), "burn")
     else:
-        why = trouble or ("silence" if given.late else "card_unsure" if given.unsure else None)
+        why = "card_exposed" if burned and given.exposed else why
         turn.change(held=(*turn.state.held, Held(card=given.card, trouble=why, frame=frame_of(given))))
     turn.settle()
+
+
+def _goes_to_a_hand(turn: Turn) -> bool:
+    """Whether the next card is dealt, face up; one that is burned, or waits, nobody sees, and a device's word tells it not."""
+    state = turn.state
+    return not (state.burn or state.held) and question(turn.rules, state) is None and expected(turn.rules, state) is not None
 
 
 def take_cut(turn: Turn, _given: CardCut) -> None:

@@ -272,8 +272,9 @@ def question(rules: Rules, state: State) -> str | None:
         return "shoe_over"
     if not state.held:
         return None
-    if state.held[0].trouble is not None and not state.burn:  # nobody sees what is burned
-        return state.held[0].trouble
+    trouble = state.held[0].trouble
+    if trouble is not None and (trouble == "card_exposed" or not state.burn):  # nobody sees what is burned, if it lies face down
+        return trouble
     if expected(rules, state) is not None:
         return None
     if over and state.deal is None:

@@ -183,7 +183,7 @@ BOXES = command("boxes.set", boxes=st.sampled_from([[1], [1, 2], [2, 1, 3], [], 
 HANDS = st.one_of(*(command(name, who=WHO) for name in KEYS))
 DECIDE = command(
     "card.decide",
-    action=st.sampled_from(["read", "accept", "remove", "next_round", "for", "basket"]),
+    action=st.sampled_from(["read", "accept", "remove", "next_round", "for", "basket", "exposed"]),
     card=st.one_of(st.none(), CARDS, CARDS, st.sampled_from(FOREIGN)),
     who=WHO,
 )
