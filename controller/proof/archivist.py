@@ -33,6 +33,9 @@ from controller.wire import PERIOD
 ROOM = 1 << 30
 """Bytes that have to be free where the journal lies. Less is told, long before nothing can be stored."""
 
+AGAIN = 600.0
+"""Seconds after which the journal is read back again where it could not be read."""
+
 
 class Archivist:
     """Works for one daemon. ``alerts``: where it says what is wrong; ``changed`` is called when it has."""
@@ -118,7 +121,8 @@ class Archivist:
         reading = ReadBack(self._journal.path)
         try:
             while True:
-                await asyncio.sleep(self._configuration.journal.read_back_every)
+                every = self._configuration.journal.read_back_every
+                await asyncio.sleep(every if self._unread is None else min(every, AGAIN))
                 if self._journal.failed is None:  # said elsewhere
                     await self._read_back(reading)
         finally:

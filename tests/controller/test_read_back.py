@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from controller.journal import read_back
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
+from controller.proof import archivist
+from tests.controller.premises import Premises
 from tests.controller.records import record
 
 ENTRIES = 450
@@ -162,3 +166,29 @@ async def test_the_log_is_moved_and_others_hold_their_locks_while_it_is_read(tmp
     with closing(await filled(path)) as journal:
         await asyncio.to_thread(ReadBack(path).damage, journal.id)
         assert locked(path)
+
+
+async def test_a_disk_that_gave_nothing_is_asked_again_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archivist, "AGAIN", 0.05)
+    tries: list[float] = []
+
+    def damage(_reading: ReadBack, _journal: str) -> None:
+        tries.append(time.monotonic())
+        if len(tries) == 1:
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(ReadBack, "damage", damage)
+    made = Premises(tmp_path / "journal.sqlite3", read_back_every=1.0)
+    reading = asyncio.create_task(made.archivist.read_back())
+    told: list[str | None] = [None]
+    async with asyncio.timeout(20):
+        while len(told) < 3:
+            await asyncio.sleep(0.002)
+            alert = made.alerts.get("journal-read-back")
+            detail = None if alert is None else alert.detail
+            told += [detail] if detail != told[-1] else []
+    reading.cancel()
+    await made.end()
+    assert "Input/output error" in str(told[1])
+    assert told[2] is None
+    assert tries[1] - tries[0] < 1.0
