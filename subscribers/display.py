@@ -211,6 +211,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if wrong := check_broker(arguments.broker):
         parser.error(f"--broker {wrong}")
+    if arguments.password is not None and arguments.username is None:
+        parser.error("--password-file needs --username")
     return asyncio.run(_run(arguments))
 
 

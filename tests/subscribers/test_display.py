@@ -166,6 +166,14 @@ def test_a_password_that_cannot_be_read_is_told(tmp_path: Path, capsys: pytest.C
     assert capsys.readouterr().err.endswith(f"{tmp_path / 'lost'}: No such file or directory\n")
 
 
+def test_a_password_of_nobody_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("correct-horse\n")
+    with pytest.raises(SystemExit):
+        main(["--site", "casino", "--table", "ruleta-1", "--password-file", str(secret)])
+    assert capsys.readouterr().err.endswith("--password-file needs --username\n")
+
+
 @pytest.mark.parametrize("what", ["event", "state", "node/pit-1/health"])
 def test_brackets_within_brackets_without_end_are_passed_over(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     display = Display("ruleta-1")
