@@ -116,7 +116,7 @@ def _settling(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
 
 def _settled(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
     """It has come to rest: what was told before now counts. Where its round was null, the next one begins."""
-    _release(turn)
+    _release(turn, given)
     if turn.bets_open_at_wheel and (turn.state.spent or turn.over(given.spin)):
         turn.open_bets(None)
 
@@ -149,8 +149,8 @@ def _settling_by_person(turn: CellsTurn, _given: WheelPhase, _was: WheelState) -
     turn.last_call()
 
 
-def _settled_by_person(turn: CellsTurn, _given: WheelPhase, _was: WheelState) -> None:
-    _release(turn)
+def _settled_by_person(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
+    _release(turn, given)
 
 
 COURSES = Courses(
@@ -172,6 +172,18 @@ def _set_going(turn: CellsTurn, given: WheelPhase) -> None:
         turn.change_hand(launched=True, spin=given.spin, frames=hand.frames + frames_of(given))
 
 
-def _release(turn: CellsTurn) -> None:
-    if held := turn.state.held:
+def _release(turn: CellsTurn, given: WheelPhase) -> None:
+    """The place told while it moved counts now: in the round that it was told in, and if no silence and no spin came between."""
+    held, hand = turn.state.held, turn.state.hand
+    if held is None:
+        return
+    turn.change(held=None)
+    if entry := turn.over(held.spin):
+        _afterwards(turn, entry, held)
+    elif hand and turn.state.gap:
+        wheel.candidate(turn, hand, _seen(turn, held), "silence")
+    elif hand and None not in (held.spin, given.spin) and held.spin != given.spin:
+        turn.irregular("not_definitive", given=given, asks=DECISIONS)
+        wheel.candidate(turn, hand, _seen(turn, held), "undecided")
+    elif hand:
         _land(turn, held)

@@ -204,7 +204,7 @@ def _of_round_before(turn: WheelTurn, seen: Seen) -> bool:
     if (hand and hand.landed is not None) or _said_again(entry, hand, seen):
         return True
     if (begun and entry.kind != "void") or (gap and (begun or entry.kind == "result")):
-        _candidate(turn, replace(hand or turn.begin(None), spin=seen.given.spin), seen, "silence" if gap else "undecided")
+        candidate(turn, replace(hand or turn.begin(None), spin=seen.given.spin), seen, "silence" if gap else "undecided")
         return True
     return entry.kind == "result"
 
@@ -283,12 +283,12 @@ def _late_number(turn: WheelTurn, seen: Seen) -> None:
     """A number that is known only after a silence: a candidate for its spin's round, which nobody saw to its end."""
     of = _round_of_late(turn, seen)
     if of is not None:
-        _candidate(turn, of, seen, "silence")
+        candidate(turn, of, seen, "silence")
     if turn.state.hand is None:
         turn.silence(seen.given)
 
 
-def _candidate(turn: WheelTurn, of: Hand | Entry, seen: Seen, why: Why) -> None:
+def candidate(turn: WheelTurn, of: Hand | Entry, seen: Seen, why: Why) -> None:
     """What is perhaps the number of this round; a person says."""
     of = replace(of, frames=of.frames + frames_of(seen.given))
     if not turn.has(seen.number):

@@ -397,3 +397,39 @@ def test_a_map_of_the_site_says_which_hole_has_which_number() -> None:
     assert only(play.spin(1, 1), RoundResult).number == 9
     assert isinstance(play.game, BouleGame)
     assert isinstance(play.game.settings, BouleSettings)
+
+
+@pytest.mark.parametrize("phases", ["device", "person"])
+@pytest.mark.parametrize("spin", [None, 7])
+def test_a_place_told_while_it_moved_and_then_a_silence_is_what_a_person_is_asked_about(phases: str, spin: int | None) -> None:
+    play = table("boule", phases=phases)
+    if phases == "person":
+        play.until_closed(spin)
+    else:
+        play.phase("launched", spin)
+        play.phase("settling", spin)
+    assert play.cell(4, spin) == []
+    play.gap()
+    said = play.phase("settled", spin)
+    assert (only(said, RoundUnresolved).why, only(said, RoundUnresolved).candidate) == ("silence", play.game.settings.holes[0][3])
+    assert not of_kind(play.events, RoundResult)
+
+
+def test_a_place_told_while_it_moved_is_never_that_of_a_later_round() -> None:
+    play = table("boule", phases="device")
+    play.phase("launched", 7)
+    play.cell(4, 7)
+    play.gap()
+    assert only(play.fault("number_unknown", spin=9), RoundUnresolved).candidate is None
+    play.phase("settled", 9)
+    assert not of_kind(play.events, RoundResult)
+    assert play.state.held is None
+
+
+def test_a_place_told_while_it_moved_is_not_definitive_where_another_spin_settles() -> None:
+    play = table("boule", phases="person")
+    play.until_closed(7)
+    assert play.cell(4, 7) == []
+    said = play.phase("settled", 8)
+    assert only(said, Irregularity).what == "not_definitive"
+    assert only(said, RoundUnresolved).candidate == play.game.settings.holes[0][3]
