@@ -32,8 +32,16 @@ class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
     """Such a table between two inputs. Its fields each state has for itself: where they stand is where they are written down."""
 
     if TYPE_CHECKING:
+        shoe: shoe.Shoe | None = None
+        adrift: bool = False
         last: int | None = None
         last_since: int = 0
+
+    @property
+    def astray(self) -> bool:
+        """Whether cards go to no round, and a person may open one that they go to."""
+        playable = self.shoe is not None and not self.shoe.over and self.last != 0
+        return self.open and self.adrift and self.hand is None and playable
 
 
 class CoupBook(Lawful, Protocol):

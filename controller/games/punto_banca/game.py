@@ -117,7 +117,7 @@ def _asks(state: State) -> tuple[str, ...]:
         return state.asks
     if state.hand is not None:
         return ("round.confirm", "round.void") if state.hand.gap else ()
-    return ("bets.open",) if state.open and state.adrift else ()
+    return ("bets.open",) if state.astray else ()
 
 
 def _phase(state: State) -> str:

@@ -99,4 +99,4 @@ class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
             return ("card.decide", "round.void") if self.hand else ("card.decide",)
         if self.hand is not None and self.hand.gap:
             return ("round.confirm", "round.void")
-        return ("bets.open",) if self.open and self.adrift and self.hand is None else ()
+        return ("bets.open",) if self.astray else ()

@@ -207,3 +207,17 @@ def test_several_unresolved_rounds_must_be_named() -> None:
     assert only(play.say("round.confirm", winner="tie", round=1), RoundResult).round == 1
     with pytest.raises(Rejected, match="round 9 is not among the rounds remembered"):
         play.say("round.confirm", winner="tie", round=9)
+
+
+@every
+def test_no_round_is_asked_for_where_none_may_begin(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Kc Qd")
+    play.gap()
+    play.say("round.confirm", winner="player")
+    assert play.shown["asks"] == ["bets.open"]
+    play.cut()
+    with pytest.raises(Rejected, match="the cut card has come"):
+        play.say("bets.open")
+    assert (play.shown["phase"], play.shown["asks"]) == ("shoe_over", [])

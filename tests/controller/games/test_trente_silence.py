@@ -122,3 +122,16 @@ def test_a_silence_between_rounds_hides_nothing_where_bets_have_keys() -> None:
     play.gap()
     [result] = of_kind(play.coup(RED_WINS), RoundResult)
     assert (result.round, result.confirmed_by) == (2, None)
+
+
+def test_no_round_is_asked_for_where_none_may_begin() -> None:
+    play = table()
+    play.bets()
+    play.cards("Ts Jd")
+    play.gap()
+    play.say("round.confirm", winner="red")
+    assert play.shown["asks"] == ["bets.open"]
+    play.cut()
+    with pytest.raises(Rejected, match="the cut card has come"):
+        play.say("bets.open")
+    assert (play.shown["phase"], play.shown["asks"]) == ("shoe_over", [])
