@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from controller.commands import AnyCommand, CardDecide, Command, Role
-from controller.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned, DeckChecked, ResultCorrected
+from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned, DeckChecked, ResultCorrected
 from controller.games.game import Rejected
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
@@ -23,6 +23,7 @@ from devices.readings import (
     LinkUnintelligible,
     LinkUp,
     ShoeFault,
+    ShufflerVerdict,
 )
 
 Takes = Mapping[type[Any], Callable[[Any, Any], None]]
@@ -121,12 +122,16 @@ class Machine(ABC, Generic[B, S, T, M]):
 
     def named(self, given: AnyReading | AnyCommand) -> set[str]:
         """The cards that an input names."""
+        if isinstance(given, ShufflerVerdict):
+            return {*given.missing, *given.extra}
         return {given.card} if isinstance(given, CardDrawn | CardDecide) and given.card is not None else set()
 
     def told(self, state: T, given: AnyReading | AnyCommand) -> set[str]:
-        """The cards that the events of this step tell, and those that everybody sees anyway."""
+        """The cards that the events of this step tell, and those that everybody sees anyway: only a person names these again, a
+        reader that does was wrong about another.
+        """
         try:
-            return told(self.step(state, given)[1]) | self.seen(state)
+            return told(self.step(state, given)[1]) | (self.seen(state) if isinstance(given, Command) else set())
         except Rejected:
             return set()
 
@@ -144,14 +149,12 @@ class Machine(ABC, Generic[B, S, T, M]):
 
 
 def told(events: Iterable[AnyEvent]) -> set[str]:
-    """The cards that these events tell."""
+    """The cards that these events tell. What ``cards.burned`` shows was told before it: a burned card equal to that one is not."""
     found: set[str | None] = set()
     for each in events:
         match each:
             case CardDealt() | CardTurned() | CardRemoved():
                 found.add(each.card)
-            case CardsBurned():
-                found.add(each.shown)
             case DeckChecked():
                 found.update(each.missing, each.extra)
             case ResultCorrected():

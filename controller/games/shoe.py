@@ -198,7 +198,7 @@ def ended(shoe: Shoe, why: Literal["cut", "person", "reset"], left: int | None =
     """The event: the talla is over. ``left``: as counted by a person, else by the shoe's own count."""
     left = shoe.left if left is None else left
     seen, held = Counter(shoe.seen), composition(shoe.decks)
-    whole = left == 0 and shoe.counted and shoe.unread == 0 and not shoe.continuous
+    whole = left == shoe.left == 0 and shoe.unread == 0  # else what is missing would tell what was drawn, seen or not
     return ShoeEnded(
         why=why,
         drawn=shoe.drawn,

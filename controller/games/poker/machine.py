@@ -8,7 +8,7 @@ from controller.commands import AnyCommand, CardsDeal, CardsShow, ResultCorrect
 from controller.games.machine import Decree, Machine
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import PokerState
-from devices.readings import AnyReading, ShufflerVerdict
+from devices.readings import AnyReading
 
 B = TypeVar("B", bound=Decree)
 S = TypeVar("S")
@@ -28,8 +28,6 @@ class PokerGame(Machine[B, S, T, M]):
                 return {*cards}
             case ResultCorrect(hands=hands):
                 return {card for cards in (hands or {}).values() for card in cards}
-            case ShufflerVerdict(missing=missing, extra=extra):
-                return {*missing, *extra}
         return super().named(given)
 
     def history(self, state: T) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from controller.events import (
     ShoeStarted,
 )
 from controller.games.game import Rejected
-from devices.readings import CardCut, ShoeReset
+from devices.readings import CardCut, CardDrawn, ShoeReset
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.punto_banca_play import DECREES, Play, expected
@@ -173,6 +173,16 @@ def test_a_first_card_that_was_not_read() -> None:
     said = play.say("card.decide", action="read", card="2h")
     assert [event.card for event in of_kind(said, CardTurned)] == ["2h"]
     assert only(said, CardsBurned).count == 2
+
+
+@pytest.mark.parametrize("decree", DECREES)
+def test_a_burned_card_equal_to_the_one_shown_is_seen_by_nobody(decree: str) -> None:
+    play = session(decree)
+    play.say("shoe.start", shoe="S1")
+    play.cards("2c 5h")
+    last = CardDrawn(at=play.now(), device="shoe", frame="the 2c", card="2c")
+    assert play.game.confidential(play.state, last)
+    assert only(play.take(last), CardsBurned).shown == "2c"
 
 
 def test_more_burned_than_were_due() -> None:

@@ -101,6 +101,14 @@ def test_cards_that_are_still_in_the_shoe_are_never_named(left: int) -> None:
     assert (event.left, event.missing, event.extra) == (left, (), ())
 
 
+def test_a_person_who_says_that_none_is_left_is_not_told_what_was_drawn() -> None:
+    """The cards that are missing by that word are all but those that were drawn, the burned and covered ones among them."""
+    of, _ = drawn(["7h", "8h"], full())
+    event = shoe.ended(of, "person", left=0)
+    assert shoe.miscounted(of, 0)
+    assert (event.left, event.missing, event.extra) == (0, (), ())
+
+
 def test_a_count_at_the_end_is_held_against_the_cards_drawn() -> None:
     of, _ = drawn([*DECK], full())
     assert not shoe.miscounted(of, None)

@@ -1,0 +1,35 @@
+"""What names a card that nobody has seen is sealed, whatever says it and at whatever table."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.games.cards import DECK
+from controller.games.games import make_game
+from devices.readings import CardDrawn, ShufflerVerdict
+from tests.controller.decrees import PAIRS
+from tests.controller.games.poker_play import stopped, table
+
+HIDING = [pair for pair in PAIRS if make_game(*pair, {}).face_down]
+
+
+@pytest.mark.parametrize(("game_id", "decree"), HIDING)
+def test_what_a_shuffler_misses_is_sealed_where_the_table_does_not_tell_it(game_id: str, decree: str) -> None:
+    """They may be those that lie covered on the table; a game that makes nothing of a shuffler does not tell them either."""
+    game = make_game(game_id, decree, {})
+    verdict = ShufflerVerdict(at=1.0, device="shuffler", set_right=False, missing=("7h",), extra=("8h",))
+    told = b"7h" in repr(game.step(game.begin(), verdict)[1]).encode()
+    assert game.confidential(game.begin(), verdict) is not told
+
+
+def test_a_reader_that_names_an_open_card_again_was_wrong_about_one_that_nobody_has_seen() -> None:
+    play = table()
+    play.bets(1, 2)
+    deck = iter(DECK)
+    while not play.game.seen(play.state):
+        play.card(next(deck))
+    [card] = play.game.seen(play.state)
+    again = CardDrawn(at=play.now(), device="shoe", frame="what was read", card=card)
+    assert play.game.confidential(play.state, again)
+    play.take(again)
+    stopped(play, "card_extra")
