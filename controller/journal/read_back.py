@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
 
@@ -33,10 +33,14 @@ class ReadBack:
         self._stopped = Event()
         self._since = 0.0
         self._held: dict[int, int] = {}
+        self._reader: JournalReader | None = None
 
     def stop(self) -> None:
-        """End a reading that is under way: it has found nothing then."""
+        """End a reading that is under way, at once: it has found nothing then."""
         self._stopped.set()
+        if (reader := self._reader) is not None:
+            with suppress(sqlite3.ProgrammingError):  # it has just ended
+                reader.interrupt()
 
     def damage(self, journal: str) -> str | None:
         """What is wrong with the file, whose id is ``journal``, or None. Said only of what is read so twice.
@@ -49,10 +53,12 @@ class ReadBack:
         self._forget()
         self._since = time.monotonic()
         try:
-            with closing(JournalReader(self._path)) as reader:
-                if reader.id() != journal:
+            with closing(JournalReader(self._path)) as self._reader:
+                if self._reader.id() != journal:
                     return None  # another file has taken its place
-                found = self._chain(reader) or reader.damage(self._pause, STEPS)
+                found = self._chain(self._reader)
+                if found is None and not self._stopped.is_set():
+                    found = self._reader.damage(self._pause, STEPS)
                 return None if self._stopped.is_set() else found
         except (sqlite3.Error, JournalUnusable, LookupError, TypeError, ValueError) as error:
             if self._stopped.is_set():
@@ -91,16 +97,20 @@ class ReadBack:
     def _forget(self) -> None:
         """Let the system read from the disk what it would take from memory.
 
-        A file is opened for that once and never closed: with any that this process closes of a database, SQLite's locks are gone.
+        A file is opened for that once, and closed when it is there no more: with any that this process closes of a database in
+        use, SQLite's locks are gone.
         """
+        known, self._held = self._held, {}
         for name in (str(self._path), f"{self._path}-wal"):
             try:
                 number = os.stat(name).st_ino  # noqa: PTH116 - beside os.open
-                if number not in self._held:
-                    self._held[number] = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+                file = known.pop(number, None)
+                self._held[number] = os.open(name, os.O_RDONLY | os.O_CLOEXEC) if file is None else file
                 os.posix_fadvise(self._held[number], 0, 0, os.POSIX_FADV_DONTNEED)
             except FileNotFoundError:
                 continue
+        for file in known.values():
+            os.close(file)
 
 
 def _is_of_the_file(error: BaseException | None) -> bool:

@@ -25,6 +25,10 @@ class JournalReader:
         """Close the file."""
         self._connection.close()
 
+    def interrupt(self) -> None:
+        """End what another thread is reading, with an error there."""
+        self._connection.interrupt()
+
     def id(self) -> str:
         """The file's own id, from which its chain begins."""
         return str(self._connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()[0])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import sqlite3
+import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,11 @@ def where(path: Path, position: int) -> tuple[Path, int]:
 
 def locked(path: Path) -> bool:
     return f":{path.stat().st_ino} " in Path("/proc/locks").read_text()
+
+
+def opened() -> set[Path]:
+    """The files that this process has open."""
+    return {each.resolve() for each in Path("/proc/self/fd").iterdir()}
 
 
 def flip(file: Path, at: int) -> None:
@@ -158,6 +164,48 @@ async def test_a_reading_that_is_stopped_finds_nothing(tmp_path: Path) -> None:
         reading = ReadBack(path)
         reading.stop()
         assert await asyncio.to_thread(reading.damage, journal.id) is None
+
+
+async def test_a_reading_ends_at_once_in_whatever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite looks at all pages of a table in one step, which on a slow disk takes minutes."""
+    path = tmp_path / "journal.sqlite3"
+    under_way = threading.Event()
+
+    def endless(reader: JournalReader, *_: object) -> str | None:
+        reader._connection.create_function("begun", 0, under_way.set)
+        with suppress(sqlite3.OperationalError):
+            reader._connection.execute("WITH RECURSIVE n(i) AS (SELECT begun() UNION ALL SELECT 1 FROM n) SELECT max(i) FROM n")
+        return "interrupted"
+
+    monkeypatch.setattr(JournalReader, "damage", endless)
+    with closing(await filled(path)) as journal:
+        reading = ReadBack(path)
+        task = asyncio.create_task(asyncio.to_thread(reading.damage, journal.id))
+        await asyncio.to_thread(under_way.wait)
+        reading.stop()
+        async with asyncio.timeout(20):
+            assert await task is None
+
+
+async def test_the_pages_are_not_looked_at_once_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal.sqlite3"
+    monkeypatch.setattr(JournalReader, "damage", lambda *_: pytest.fail("they are"))
+    with closing(await filled(path)) as journal:
+        reading = ReadBack(path)
+        reading.stop()
+        assert await asyncio.to_thread(reading.damage, journal.id) is None
+
+
+async def test_files_that_are_there_no_more_are_let_go(tmp_path: Path) -> None:
+    path, aside = tmp_path / "journal.sqlite3", tmp_path / "aside"
+    reading = ReadBack(path)
+    with closing(await filled(path)) as journal:
+        assert await asyncio.to_thread(reading.damage, journal.id) is None
+    path.rename(aside)
+    with closing(await filled(path)) as journal:
+        assert await asyncio.to_thread(reading.damage, journal.id) is None
+        assert aside not in opened()
+        assert locked(path)
 
 
 async def test_the_log_is_moved_and_others_hold_their_locks_while_it_is_read(tmp_path: Path) -> None:
