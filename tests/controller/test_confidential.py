@@ -14,7 +14,7 @@ import structlog
 from nacl.public import PrivateKey
 
 from controller.cli import main
-from controller.commands import AnyCommand, BetsClose, CardsTurn, Command, RoundConfirm, SessionOpen
+from controller.commands import AnyCommand, BetsClose, CardDecide, CardsTurn, Command, RoundConfirm, SessionOpen
 from controller.confidential import Keeper, Unopened, is_locked, is_sealed, open_sealed
 from controller.desk import Desk, Place
 from controller.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned, RoundResult
@@ -51,6 +51,16 @@ VARIED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("circle-draw", "EUS96", {"pack": "deck_52"}),
 )
 """Settings by which other cards lie face up, or come at another time."""
+MISDEALS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    *((game, "EUS96", {"misdeal": "void"}) for game in ("texas-house", "three-card-poker")),
+    ("punto-banca", "BAL05", {"rounds": "shoe"}),
+)
+"""Settings by which a device's word does more by itself. Not of trijoker: there the card says whether its round is null."""
+DEALT_OPEN = ("blackjack", "blackjack-triple", "trente-et-quarante")
+"""Games in which cards lie face up as soon as they are dealt: who takes one away that waits for another reason may name it."""
+ACCEPT, REMOVE = CardDecide(**HEAD, action="accept"), CardDecide(**HEAD, action="remove")
+AFTER = 40
+"""Steps that are played on after a mistake."""
 
 
 def game_of(game_id: str, decree: str, settings: dict[str, Any]) -> Game:
@@ -220,11 +230,42 @@ def test_what_a_table_says_does_not_depend_on_a_card_that_lies_face_down(
     assert compared, "no card lay face down: the test plays badly"
 
 
-def compare(one: Table, other: Table, given: CardDrawn, card: str, following: list[Input]) -> int:
-    """Let the other table have ``card`` instead, and hold both against each other step by step. Gives how many steps."""
+@pytest.mark.parametrize(("game_id", "decree", "settings"), [*((*pair, {}) for pair in HIDING), *VARIED, *MISDEALS])
+def test_a_reader_that_says_by_mistake_that_a_card_lies_face_up_tells_it_to_nobody(
+    game_id: str, decree: str, settings: dict[str, Any]
+) -> None:
+    """The same, of every card that lies face down if its reader does not say otherwise; then a person has looked, and goes on."""
+    compared = 0
+    for seed in range(3):
+        monkey = Monkey(f"{game_id} {decree} {seed} by mistake", game_id)
+        table = table_of(game_id, decree, **settings)
+        played: list[tuple[bytes, Input]] = []
+        while len(monkey.left) > 1 and len(played) < STEPS:
+            given = monkey.next(msgspec.json.decode(table.retained()["state"] or b"")["shown"])
+            played.append((table.saved(), given))
+            outcome(table, given)
+        for step, (saved, given) in enumerate(played):
+            if not isinstance(given, CardDrawn) or given.card is None:
+                continue
+            wrong = msgspec.structs.replace(given, exposed=True)
+            if not table_of(game_id, decree, saved=saved, **settings).confidential(msgspec.structs.replace(given, exposed=False)):
+                continue
+            following = [each for _, each in played[step + 1 : step + 1 + AFTER]]
+            for decided, silent in ((ACCEPT, 1), (REMOVE, 1 if game_id in DEALT_OPEN else 2)):
+                one, other = (table_of(game_id, decree, saved=saved, **settings) for _ in range(2))
+                compared += compare(one, other, wrong, monkey.left[0], [decided, *following], silent)
+    assert compared, "no card lay face down: the test plays badly"
+
+
+def compare(one: Table, other: Table, given: CardDrawn, card: str, following: list[Input], silent: int = 1) -> int:
+    """Let the other table have ``card`` instead, and hold both against each other step by step. Gives how many steps.
+
+    ``silent``: so many steps tell the card in no case.
+    """
     twin = msgspec.structs.replace(given, card=card, frame=frame(card))
     for count, (left, right) in enumerate(zip([given, *following], [twin, *following], strict=True)):
         here, told = outcome(one, left)
+        assert given.card not in told or count >= silent, f"{given.card} is told by {left}"
         if given.card in told or isinstance(left, RoundConfirm):  # who confirms a round says that its cards are open
             return count
         assert here == outcome(other, right)[0], f"{given.card} or {card}: one can tell, from {left}"

@@ -24,10 +24,12 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         return
     counted, trouble = shoe.draw(state.shoe, given.card)
     turn.change(shoe=counted)
-    if given.exposed and given.card is not None and _goes_to_a_hand(turn):
-        turn.remove("card_exposed", given.card)
-        return
-    why = trouble or ("silence" if given.late else "card_unsure" if given.unsure else "card_exposed" if given.exposed else None)
+    why: str | None = trouble or ("silence" if given.late else "card_unsure" if given.unsure else None)
+    if given.exposed and why is None:
+        if _goes_to_a_hand(turn):
+            turn.remove("card_exposed", given.card)
+            return
+        why = "card_exposed"
     burned = state.burn > 0 and not state.doubt
     if burned and trouble not in (None, "card_unread"):  # nobody sees it; that there is such a card is told, not which
         turn.irregular(str(trouble))

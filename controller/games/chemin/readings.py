@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from controller.games import shoe, talla
 from controller.games.chemin.course import settle
-from controller.games.chemin.hands import expected, next_dealt
-from controller.games.chemin.state import Card
+from controller.games.chemin.hands import loose, placed, speaker
+from controller.games.chemin.state import Card, Coup
 from controller.games.chemin.turn import Turn
 from controller.games.moves import frame_of
 from devices.readings import (
@@ -43,13 +43,19 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
     if doubt is not None:
         turn.irregular(doubt, asks=turn.asks())
     elif given.exposed and hand is not None and hand.closed:
-        if next_dealt(turn.book, hand) is None and expected(turn.book, hand) is not None:
-            face_up(turn, len(turn.hand.cards) - 1)  # it is dealt so anyway
+        if _lies_up(turn, hand):
+            face_up(turn, len(turn.hand.cards) - 1)
         else:
             turn.doubt(len(turn.hand.cards) - 1, "card_exposed")
     elif hand is None or not hand.closed:
         _early(turn)
     settle(turn)
+
+
+def _lies_up(turn: Turn, before: Coup) -> bool:
+    """Whether the card that has just come is dealt face up: a third one that was asked for, or that the bank draws."""
+    drawn = speaker(turn.book, before) == turn.book.bank and not loose(before)
+    return drawn or placed(turn.book, turn.hand).cards[-1].up
 
 
 def face_up(turn: Turn, at: int) -> None:
