@@ -39,6 +39,7 @@ from devices.readings import (
     LinkUnintelligible,
     LinkUp,
     ShoeFault,
+    ShoeReset,
     ShufflerState,
 )
 
@@ -57,7 +58,7 @@ OUTAGE = "the journal could not be written"
 CORRECTABLE = 20
 """Results of which a correction can say the event that it replaces: the latest that were told."""
 
-UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused, ShoeFault, ShufflerState)
+UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused, ShoeFault, ShoeReset, ShufflerState)
 """Readings of which a frame or a detail, the device's own words, may show a card that no game has seen."""
 
 
@@ -289,7 +290,8 @@ class Table:
             self._devices[device] = Standing(state, time, detail)
             yield DeviceState(device=device, state=state, detail=detail)
             if state == "open":
-                if self._alerts.get(alert):  # at a start nobody was told of a loss
+                loss = self._alerts.get(alert)
+                if loss and loss.what != "link.open":  # at a start nobody was told of a loss; after a restart this was told
                     yield AlertRaised(alert=alert, what="link.open", severity="warning", device=device, detail=detail)
             elif state != "up" and detail != RESTART:
                 yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)

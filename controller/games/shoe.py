@@ -17,6 +17,7 @@ What is said of a shoe tells no card that was not turned: only one drawn to its 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ from controller.commands import ShoeStart
 from controller.events import Announcement, ShoeEnded, ShoeStarted
 from controller.games.cards import composition, is_card
 from controller.rulebooks.cards import ShoeRules
+from devices.readings import ShoeFault
 
 DECK = 52
 Trouble = Literal["card_unread", "card_foreign", "card_too_many"]
@@ -45,6 +47,12 @@ LAWS = (
 """The irregularities that this module names."""
 OF_A_CARD = ("unread", "overdraw", "card_code")
 """Faults of a shoe that are about a card: the device may name it."""
+_CARD = re.compile(
+    r"(?<![a-z0-9])(?:(?:10|[a2-9tjqk])[-_ ]?[cdhs]|[cdhs][-_ ]?(?:10|[a2-9tjqk]))(?![a-z0-9])"
+    r"|\b(?:ace|king|queen|jack|club|diamond|heart|spade|joker)s?\b|[\u2660-\u2667]|\\x",
+    re.IGNORECASE,
+)
+"""What the words of a device may name a card with; also bytes that are none of a text."""
 SESSIONS = 12
 """Sessions whose shoes are remembered."""
 
@@ -88,6 +96,11 @@ class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def left(self) -> int | None:
         """How many are in it still; None where that is not known."""
         return self.cards - self.drawn if self.counted and not self.continuous else None
+
+
+def own_word(given: ShoeFault) -> str | None:
+    """What a device says of its fault in its own words, where they are about no card and name none: else nobody is told them."""
+    return None if given.fault in OF_A_CARD or _CARD.search(given.detail or "") else given.detail
 
 
 def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tuple[str, ...]:

@@ -138,6 +138,6 @@ def heed_fault(turn: AtTheShoe, given: ShoeFault) -> None:
     """The shoe complains, or does so no longer. What it says of a card is not told."""
     alert = f"shoe_{given.fault}"
     if given.active:
-        turn.raise_alert(alert, given, None if given.fault in shoe.OF_A_CARD else given.detail)
+        turn.raise_alert(alert, given, shoe.own_word(given))
     else:
         turn.clear_alert(alert)

@@ -51,3 +51,18 @@ async def test_a_defect_says_where_it_is_and_not_what_it_saw(pty: Pty) -> None:
         for card in ("7h", "8h"):
             assert card not in logged
             assert card not in str(floor.device.health())
+
+
+async def test_how_many_bytes_came_is_not_told_since_codes_differ_in_length(pty: Pty) -> None:
+    said = [b"ok 9h\n", b"ok 10h\n"]
+    async with running(pty.url, codec=Lines(), confidential=True) as floor:
+        await floor.until_open()
+        for frames, line in enumerate(said, 1):
+            pty.say(line)
+            await floor.until_frames(frames)
+            assert floor.device.health().counters.bytes == 0
+    async with running(pty.url, codec=Lines()) as floor:
+        await floor.until_open()
+        pty.say(said[0])
+        await floor.until_frames(1)
+        assert floor.device.health().counters.bytes == len(said[0])

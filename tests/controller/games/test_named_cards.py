@@ -6,7 +6,8 @@ import pytest
 
 from controller.games.cards import DECK
 from controller.games.games import make_game
-from devices.readings import CardDrawn, ShufflerVerdict
+from controller.table import Table
+from devices.readings import CardDrawn, ShoeFault, ShoeReset, ShufflerVerdict
 from tests.controller.decrees import PAIRS
 from tests.controller.games.poker_play import stopped, table
 
@@ -33,3 +34,12 @@ def test_a_reader_that_names_an_open_card_again_was_wrong_about_one_that_nobody_
     assert play.game.confidential(play.state, again)
     play.take(again)
     stopped(play, "card_extra")
+
+
+@pytest.mark.parametrize(("game_id", "decree"), HIDING)
+def test_what_a_device_says_of_itself_in_words_is_sealed(game_id: str, decree: str) -> None:
+    table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
+    alarm = ShoeFault(at=1.0, device="shoe", fault="alarm", active=True, detail="7h misread")
+    for given in (alarm, ShoeReset(at=1.0, device="shoe", detail="7h was next")):
+        assert table.confidential(given)
+        assert "7h" not in repr(table.take(given, "now", 0))

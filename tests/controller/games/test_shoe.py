@@ -15,6 +15,7 @@ from controller.games import shoe
 from controller.games.cards import DECK
 from controller.games.shoe import Shoe, ShoeSettings
 from controller.rulebooks.cards import ShoeRules
+from devices.readings import ShoeFault
 
 RULES = ShoeRules(decks=6, behind=7, burn="shown", backs=(3, 3), index=True, new=False)
 
@@ -107,6 +108,16 @@ def test_a_person_who_says_that_none_is_left_is_not_told_what_was_drawn() -> Non
     event = shoe.ended(of, "person", left=0)
     assert shoe.miscounted(of, 0)
     assert (event.left, event.missing, event.extra) == (0, (), ())
+
+
+@pytest.mark.parametrize("word", ["E12", "14, error mode", "mode Manual Burn Cards", "W0x1C", "door", "312", None])
+def test_a_device_says_in_its_own_words_what_is_wrong(word: str | None) -> None:
+    assert shoe.own_word(ShoeFault(at=1.0, fault="alarm", active=True, detail=word)) == word
+
+
+@pytest.mark.parametrize("word", ["7h misread", "Card:10H", "S4", "H-10 twice", "ace", "Queen of Hearts", "7\u2665", "\\x17"])
+def test_words_that_may_name_a_card_are_told_to_nobody(word: str) -> None:
+    assert shoe.own_word(ShoeFault(at=1.0, fault="alarm", active=True, detail=word)) is None
 
 
 def test_a_count_at_the_end_is_held_against_the_cards_drawn() -> None:
