@@ -290,8 +290,8 @@ class Table:
             self._devices[device] = Standing(state, time, detail)
             yield DeviceState(device=device, state=state, detail=detail)
             if state == "open":
-                loss = self._alerts.get(alert)
-                if loss and loss.what != "link.open":  # at a start nobody was told of a loss; after a restart this was told
+                told = self._alerts.get(alert)
+                if told and told.what != "link.open":  # at a start nobody was told of a loss; after a restart this was told
                     yield AlertRaised(alert=alert, what="link.open", severity="warning", device=device, detail=detail)
             elif state != "up" and detail != RESTART:
                 yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)
