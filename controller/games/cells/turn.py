@@ -51,10 +51,13 @@ class CellsTurn(WheelTurn):
 
     @property
     def bets_open_at_wheel(self) -> bool:
-        """Whether bets are open by themselves: also where a fault is all that came of the spin, if no silence hid what followed."""
+        """Whether bets are open by themselves: also where a fault is all that came of the spin, if no silence hid what followed;
+        not after the last of the announced rounds.
+        """
         state = self.state
         rests = state.phase in self.opening or (not state.gap and not OUTCOMES.isdisjoint(state.faults))
-        return self.settings.phases == "device" and state.open and rests and state.hand is None
+        free = state.open and state.hand is None and state.left("close") != 0
+        return self.settings.phases == "device" and rests and free
 
     @property
     def moving(self) -> bool:

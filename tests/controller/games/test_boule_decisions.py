@@ -433,3 +433,16 @@ def test_a_place_told_while_it_moved_is_not_definitive_where_another_spin_settle
     said = play.phase("settled", 8)
     assert only(said, Irregularity).what == "not_definitive"
     assert only(said, RoundUnresolved).candidate == play.game.settings.holes[0][3]
+
+
+@pytest.mark.parametrize("game", ["boule", "fortune-wheel"])
+def test_after_the_last_announced_round_no_bets_open_by_themselves_and_no_spin_is_lost(game: str) -> None:
+    play = table(game, phases="device")
+    play.say("last_rounds.announce", "croupier")
+    said = [event for spin in (1, 2, 3) for event in play.alone(1, spin)]
+    assert [event.round for event in of_kind(said, RoundOpened)] == [1, 2, 3]
+    assert [event.left for event in of_kind(said, LastRounds)] == [2, 1, 0]
+    assert play.shown["phase"] == "waiting"
+    told = play.alone(1, 4)
+    assert (only(told, RoundOpened).round, only(told, RoundResult).round) == (4, 4)
+    assert only(told, Irregularity).what == "phase_skipped"
