@@ -17,7 +17,7 @@ from controller.events import Announcement, BetsClosed, LastRounds, ResultCorrec
 from controller.games import shoe, talla
 from controller.games.game import Rejected
 from controller.games.rounds import E, Lawful, RoundMoves, Rounds
-from controller.games.session import another_round, no_round, session
+from controller.games.session import another_round, corrects, no_round, session
 from devices.readings import CardDrawn
 
 
@@ -198,6 +198,7 @@ def same_cards(turn: Turn, given: CardDecide) -> None:
 
 def correct(turn: Turn, given: ResultCorrect, sides: tuple[str, ...], **fields: Any) -> None:
     """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+    corrects(given, "winner")
     entry = turn.state.entry(given.round)
     if entry is None:
         raise Rejected(f"round {given.round} is not among the rounds remembered of this session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-from controller.commands import Command, LastRoundsAnnounce, RoundVoid
+from controller.commands import Command, LastRoundsAnnounce, ResultCorrect, RoundVoid
 from controller.events import LastRounds
 from controller.games.game import Rejected
 from controller.rulebooks.law import Law
@@ -101,6 +101,17 @@ def named(
     if entry.kind != "unresolved":
         raise Rejected(f"round {number} {has if entry.kind == 'result' else 'is null already'}")
     return entry
+
+
+CORRECTED = ("number", "winner", "dice", "hands", "decisions")
+"""What a correction of a result may say, over all games."""
+
+
+def corrects(given: ResultCorrect, own: str) -> None:
+    """Reject a correction that says what results of this game do not have; ``own``: the one field that says what came out."""
+    others = [name for name in CORRECTED if name != own and getattr(given, name) is not None]
+    if others:
+        raise Rejected(f"a result of this game is corrected by its {own} alone, not by {' or '.join(others)}")
 
 
 def no_round(turn: Any) -> None:

@@ -23,7 +23,7 @@ from controller.games.craps.readings import land
 from controller.games.craps.state import Entry, Hand
 from controller.games.craps.turn import DECISIONS, Turn, are_dice
 from controller.games.game import Rejected
-from controller.games.session import named, session, stands
+from controller.games.session import corrects, named, session, stands
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -152,6 +152,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
     """A published result was wrong: it is replaced, never erased, and so is every later one that stood on its point."""
+    corrects(given, "dice")
     entry = turn.state.entry(given.round)
     if entry is None:
         raise Rejected(f"round {given.round} is not among the throws remembered of this session")

@@ -19,7 +19,7 @@ from controller.commands import (
 from controller.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, no_round, session, stands, undecided
+from controller.games.session import another_round, corrects, no_round, session, stands, undecided
 from controller.games.wheels.readings import STARTING
 from controller.games.wheels.state import Countdown, Entry, Hand, Purpose
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
@@ -115,6 +115,7 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
 
 def correct(turn: WheelTurn, given: ResultCorrect) -> None:
     """A published result was wrong: it is replaced, never erased."""
+    corrects(given, "number")
     entry = turn.state.entry(given.round)
     if entry is None:
         raise Rejected(f"round {given.round} is not among the rounds remembered of this session")

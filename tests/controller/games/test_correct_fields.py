@@ -1,0 +1,46 @@
+"""A correction that says what results of the game do not have is refused, and not read in silence without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.games.game import Rejected
+from controller.games.games import make_game
+from controller.notation import read_input
+from tests.controller.decrees import PAIRS
+
+OWN = {
+    **dict.fromkeys(("roulette-french", "roulette-american", "boule", "fortune-wheel"), "number"),
+    **dict.fromkeys(("punto-banca", "trente-et-quarante"), "winner"),
+    "craps": "dice",
+}
+SAID: dict[str, Any] = {
+    "number": 7,
+    "winner": "player",
+    "dice": [1, 2],
+    "hands": {"player": ["7h"]},
+    "decisions": {"box:1": "go"},
+}
+HERE = [(pair, OWN[pair[0]]) for pair in PAIRS if pair[0] in OWN]
+
+
+@pytest.mark.parametrize(("pair", "own"), HERE)
+@pytest.mark.parametrize("other", SAID)
+def test_only_its_own_field_corrects_a_result(pair: tuple[str, str], own: str, other: str) -> None:
+    game = make_game(*pair, {})
+    line = {
+        "at": 1.0,
+        "type": "result.correct",
+        "by": "M. Lasa",
+        "role": "table_head",
+        "round": 1,
+        own: SAID[own],
+        other: SAID[other],
+    }
+    given = read_input(msgspec.json.encode(line))
+    why = "not among" if other == own else f"corrected by its {own} alone, not by {other}"
+    with pytest.raises(Rejected, match=why):
+        game.step(game.begin(), given)
