@@ -69,6 +69,8 @@ class ReadBack:
 
     def _chain(self, reader: JournalReader) -> str | None:
         end, at = reader.head().position, reader.beginning()
+        if at.position > end:
+            return f"the entries end at position {end}, and begin past {at.position}"
         while at.position < end:
             entries = list(reader.entries(at.position, BATCH))
             for entry in entries:

@@ -157,6 +157,20 @@ async def test_what_the_file_says_of_itself_may_be_damaged_too(tmp_path: Path, w
     assert await asyncio.to_thread(ReadBack(path).damage, before) is not None
 
 
+async def test_entries_that_begin_past_their_end_are_damage(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(await filled(path)) as journal:
+        with closing(sqlite3.connect(path)) as other, other:
+            other.executemany("INSERT INTO meta VALUES (?, ?)", [("cut", str(journal.head() + 1)), ("cut_hash", "00" * 32)])
+        assert await asyncio.to_thread(ReadBack(path).damage, journal.id) is not None
+
+
+async def test_a_journal_without_an_entry_is_sound(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with closing(Journal(path)) as journal:
+        assert await asyncio.to_thread(ReadBack(path).damage, journal.id) is None
+
+
 async def test_a_reading_that_is_stopped_finds_nothing(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     with closing(await filled(path)) as journal:
