@@ -175,7 +175,8 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
         self.change_deal(spoke=tuple(each for each in self.hand.spoke if each != who))
         self.decided(who, action, by, stands=False)
         if action == "withdraw":
-            self.change_deal(withdrawn={**self.hand.withdrawn, who: own[:-1]})
+            withdrawn = {**self.hand.withdrawn, who: own[:-1]}
+            self.change_deal(withdrawn={each: bets for each, bets in withdrawn.items() if bets})
             self.say(BetPlaced(round=self.hand.round, who=who, bet=bet, lies=True, by=by))
 
     def missing(self) -> tuple[str, ...]:

@@ -184,6 +184,7 @@ def test_a_bet_that_was_told_as_taken_back_lies_again() -> None:
     told = back(play, 1, "withdraw")
     assert decided(told) == [("box:1", "withdraw", False)]
     assert [(event.who, event.bet, event.lies) for event in of_kind(told, BetPlaced)] == [("box:1", "bet_1", True)]
+    assert play.shown["withdrawn"] == {}, "as before"
     play.act("box:2", "withdraw")
     play.turn("common:1", "common:2", "box:1", "box:2")
     outcomes = {who: banked_play.bets_of(play.result(), who)["bet_1"][0] for who in ("box:1", "box:2")}
