@@ -13,11 +13,11 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.commands import CardDecide, ResultCorrect, SessionOpen, ShoeEnd
-from controller.events import Announcement, BetsClosed, LastRounds, ResultCorrected, RoundOpened, RoundUnresolved
+from controller.events import Announcement, BetsClosed, ResultCorrected, RoundOpened, RoundUnresolved
 from controller.games import shoe, talla
 from controller.games.game import Rejected
 from controller.games.rounds import E, Lawful, RoundMoves, Rounds
-from controller.games.session import another_round, corrects, no_round, session
+from controller.games.session import another_round, corrects, count_down, no_round, session
 from devices.readings import CardDrawn
 
 
@@ -98,9 +98,7 @@ class CoupTurn(RoundMoves[B, S, T]):
 
     def count_down(self, number: int) -> None:
         """One of the last rounds is over, if they are announced."""
-        if self.state.last and number >= self.state.last_since:
-            self.change(last=self.state.last - 1)
-            self.say(LastRounds(round=number, purpose="close", left=self.state.last or 0))
+        count_down(self, number)
 
 
 Turn = CoupTurn[Any, Any, Any]

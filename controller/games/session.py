@@ -70,6 +70,14 @@ def announce_last_rounds(turn: Any, given: LastRoundsAnnounce) -> None:
     turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=turn.book.announcements.get("last_rounds")))
 
 
+def count_down(turn: Any, number: int) -> None:
+    """One of the last rounds is over, if they are announced."""
+    left = turn.state.last
+    if left and number >= turn.state.last_since:
+        turn.change(last=left - 1)
+        turn.say(LastRounds(round=number, purpose="close", left=left - 1))
+
+
 def undecided(
     state: Outcomes[Entry], hand: Round | None, number: int | None, *, first: bool = True, has: str = "has its result"
 ) -> Round | Entry:

@@ -51,8 +51,10 @@ class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """A limited bank may be this many times the minimum of the point; 0: the authorisation says it."""
     garage: int = 0
     """The bank may keep winnings out of the game beyond this many times the minimum of the point; 0: nothing is said."""
+    last_rounds: int | None = None
+    """How many last hands are announced before closing; None: not said."""
     announcements: dict[str, Announcement]
-    """What is called: ``cards_pass bank bets_closed card no``; a call that the section does not word is empty."""
+    """What is called: ``cards_pass bank bets_closed card no last_rounds``; a call that the section does not word is empty."""
     void: dict[VoidReason, Law]
     """What makes a round null, and where that stands."""
     void_by: tuple[Role, ...]

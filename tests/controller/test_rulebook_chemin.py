@@ -30,7 +30,10 @@ def test_has_a_law_for_whatever_the_game_can_report(decree: str, game: str) -> N
 
 @every
 def test_calls_are_these(decree: str, game: str) -> None:
-    assert set(book_of(decree, game).announcements) == {"cards_pass", "bank", "bets_closed", "card", "no"}
+    book = book_of(decree, game)
+    last = {"last_rounds"} if decree == "EUS96" else set()
+    assert set(book.announcements) == {"cards_pass", "bank", "bets_closed", "card", "no"} | last
+    assert book.last_rounds == (3 if last else None)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from controller.games.chemin.readings import missed
 from controller.games.chemin.state import Coup, Entry
 from controller.games.chemin.turn import Turn
 from controller.games.game import Rejected
-from controller.games.session import session, stands
+from controller.games.session import another_round, session, stands
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -29,7 +29,7 @@ from controller.rulebooks.law import Law
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
-    turn.open_session(given, past=shoe.new_session(turn.state.past))
+    turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
 
 
 # The shoe
@@ -60,7 +60,7 @@ def end_shoe(turn: Turn, given: ShoeEnd) -> None:
 
 def open_bets(turn: Turn, given: BetsOpen) -> None:
     """The bank is called: bets are open up to its amount."""
-    session(turn)
+    another_round(turn, turn.state.last)
     state = turn.state
     if state.hand is not None:
         raise Rejected(f"round {state.hand.round} is in hand; it has no result yet")

@@ -25,6 +25,7 @@ from controller.games.chemin.state import SHOWN, Entry, State
 from controller.games.chemin.turn import Turn
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
+from controller.games.session import announce_last_rounds
 from controller.rulebooks.chemin import Chemin
 from devices import readings as device
 
@@ -53,6 +54,7 @@ INPUTS = Inputs(
         person.HandDraw: words.draw,
         person.HandStand: words.stand,
         person.CardsTurn: words.turn_cards,
+        person.LastRoundsAnnounce: announce_last_rounds,
     },
 )
 
@@ -93,6 +95,7 @@ class CheminGame(Machine[Chemin, CheminSettings, State, Turn]):
             "table_followed": bool(hand and hand.table) or self.settings.banker == "table",
             "unresolved": [entry.round for entry in state.unresolved()],
             "last_result": _outcomes(last) if last else None,
+            "last_rounds": state.last,
             "shoe": shoe.show(state.shoe),
             "players": self.book.players,
             "deduction": list(self.book.deductions[self.settings.modality]),

@@ -91,7 +91,8 @@ class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
     ``past``: the shoes of the last sessions. ``loose``: cards that came while no round was in hand. ``silent``: the
-    device is not heard now. ``expected``: what was last said of the next card.
+    device is not heard now. ``expected``: what was last said of the next card. ``last``: announced last hands that are left,
+    from round ``last_since`` on.
     """
 
     past: Past = ()
@@ -100,4 +101,6 @@ class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     loose: tuple[Card, ...] = ()
     silent: bool = False
     expected: str | None = None
+    last: int | None = None
+    last_since: int = 0
     entries: tuple[Entry, ...] = ()

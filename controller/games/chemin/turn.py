@@ -27,6 +27,7 @@ from controller.games.chemin.hands import expected, hands_of, placed
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import Card, Coup, Entry, State, Word
 from controller.games.rounds import RoundMoves
+from controller.games.session import count_down
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.law import Law
 
@@ -155,6 +156,7 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
                 confirmed_by=hand.stands,
             )
         )
+        count_down(self, hand.round)
         self._over()
 
     def told_result(self, number: int, winner: str | None, by: str) -> None:
@@ -164,6 +166,7 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
         marks = ("tie",) if winner is None else ()
         self._record(Entry(round=number, kind="result", winner=winner))
         self.say(RoundResult(round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by))
+        count_down(self, number)
         self._over()
 
     def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:

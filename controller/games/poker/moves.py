@@ -6,9 +6,10 @@ from abc import abstractmethod
 from typing import TypeVar
 
 from controller.commands import Command, VoidReason
-from controller.events import Announcement, LastRounds
+from controller.events import Announcement
 from controller.games.poker.state import Entry, PokerState
 from controller.games.rounds import Lawful, LawfulMoves
+from controller.games.session import count_down
 from controller.rulebooks.law import Law
 
 B = TypeVar("B", bound=Lawful)
@@ -30,6 +31,4 @@ class PokerMoves(LawfulMoves[B, S, T]):
 
     def count_down(self, number: int) -> None:
         """One of the last rounds is over, if they are announced."""
-        if self.state.last and number >= self.state.last_since:
-            self.change(last=self.state.last - 1)
-            self.say(LastRounds(round=number, purpose="close", left=self.state.last or 0))
+        count_down(self, number)

@@ -97,6 +97,49 @@ def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begi
     assert any(isinstance(event, RoundOpened) for event in table.say("bets.open")), "another session has none yet"
 
 
+@pytest.mark.rule("EUS96-183")
+@pytest.mark.parametrize("game", ["chemin-de-fer", "baccarat-two-cloths"])
+def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None:
+    table = Table(game, "EUS96")
+    table.say("session.open", minimum=500, currency="EUR")
+    table.say("shoe.start", shoe="7")
+    table.say("bets.open")
+    [announced] = table.say("last_rounds.announce")
+    assert isinstance(announced, LastRounds)
+    assert (announced.left, announced.announcement) == (3, THREE)
+    with pytest.raises(Rejected, match="announced already"):
+        table.say("last_rounds.announce")
+    left: list[int] = []
+    table.say("round.void", reason="inspector")
+    for turned in (True, False, True):
+        table.say("bets.open")
+        table.say("bets.close")
+        if turned:
+            for card in ("8h", "9h", "8c", "Kd", "Kh", "Ks")[: 4 if game == "chemin-de-fer" else 6]:
+                table.take({"type": "card.drawn", "device": "shoe", "card": card})
+            left += table.last(table.say("cards.turn"))
+        else:
+            table.take({"type": "link.lost", "device": "shoe", "reason": "unplugged"})
+            left += table.last(table.say("round.confirm", winner="player" if game == "chemin-de-fer" else "cloth:1,tie"))
+            table.take({"type": "link.up", "device": "shoe"})
+    assert left == [2, 1, 0]
+    assert table.game.show(table.state)["last_rounds"] == 0
+    with pytest.raises(Rejected, match="the last rounds that were announced have been played"):
+        table.say("bets.open")
+    table.say("session.close")
+    table.say("session.open", minimum=500, currency="EUR")
+    assert table.state.last is None
+
+
+@pytest.mark.parametrize("game", ["chemin-de-fer", "baccarat-two-cloths"])
+@pytest.mark.parametrize("decree", ["BAL05", "ARA02", "GAL07"])
+def test_other_decrees_have_no_such_announcement_there(game: str, decree: str) -> None:
+    table = Table(game, decree)
+    table.say("session.open", minimum=500, currency="EUR")
+    with pytest.raises(Rejected, match="the decree has no announcement of the last hands"):
+        table.say("last_rounds.announce")
+
+
 def test_a_null_round_is_none_of_the_last() -> None:
     table = house("poker-no-draw")
     table.say("last_rounds.announce")
