@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from controller.journal.reader import JournalReader
-from controller.journal.schema import SCHEMA, VERSION, JournalUnusable, is_damage
+from controller.journal.schema import NONSENSE, SCHEMA, VERSION, JournalUnusable, holds_nonsense
 
 WHOLE_CHECK = 1 << 30
 """Bytes up to which the whole file is checked when it is opened; of a larger one only its last entries."""
@@ -66,9 +66,11 @@ def open_checked(path: Path, base: int = 0) -> sqlite3.Connection:
         except BaseException:
             connection.close()
             raise
-    except sqlite3.Error as error:
-        if is_damage(error):
+    except NONSENSE as error:
+        if holds_nonsense(error):
             raise Damaged(str(error)) from None
+        if isinstance(error, JournalUnusable):
+            raise
         raise JournalUnusable(f"{path}: {error}") from None
     except OSError as error:
         raise JournalUnusable(f"{path}: {error}") from None

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Head, JournalUnusable, follows, is_damage, primary
+from controller.journal.schema import NONSENSE, Head, follows, holds_nonsense
 
 SHARE = 0.1
 """Of the time, for how much it reads; the rest it pauses."""
@@ -60,10 +60,10 @@ class ReadBack:
                 if found is None and not self._stopped.is_set():
                     found = self._reader.damage(self._pause, STEPS)
                 return None if self._stopped.is_set() else found
-        except (sqlite3.Error, JournalUnusable, LookupError, TypeError, ValueError) as error:
+        except NONSENSE as error:
             if self._stopped.is_set():
                 return None
-            if _is_of_the_file(error):
+            if holds_nonsense(error):
                 return str(error)
             raise
 
@@ -113,12 +113,3 @@ class ReadBack:
                 continue
         for file in known.values():
             os.close(file)
-
-
-def _is_of_the_file(error: BaseException | None) -> bool:
-    """Whether the file holds what none of ours does; else it could not be read, and may be sound."""
-    if isinstance(error, JournalUnusable):
-        return _is_of_the_file(error.__context__)
-    if isinstance(error, sqlite3.Error) and hasattr(error, "sqlite_errorcode"):  # without one: a text that is none any more
-        return is_damage(error) or primary(error) == sqlite3.SQLITE_ERROR  # a table or a column is not there
-    return error is not None

@@ -159,11 +159,26 @@ def is_damage(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
+NONSENSE = (sqlite3.Error, JournalUnusable, LookupError, TypeError, ValueError)
+"""What reading a file raises that holds what none of ours does; or that could not be read, and may be sound."""
+
+
+def holds_nonsense(error: BaseException | None) -> bool:
+    """Whether the error, one of ``NONSENSE``, says that the file holds what none of ours does."""
+    if isinstance(error, JournalUnusable):
+        return holds_nonsense(error.__cause__)
+    if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
+        return True  # a text that is none any more
+    if isinstance(error, sqlite3.Error):
+        return is_damage(error) or primary(error) == sqlite3.SQLITE_ERROR  # a table or a column is not there
+    return error is not None
+
+
 def connect_reading(path: Path) -> sqlite3.Connection:
     """A connection that can only read. Raises :class:`JournalUnusable`."""
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
         connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
     except sqlite3.Error as error:
-        raise JournalUnusable(f"{path}: cannot be read as a journal: {error}") from None
+        raise JournalUnusable(f"{path}: cannot be read as a journal: {error}") from error
     return connection

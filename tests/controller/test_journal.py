@@ -214,6 +214,14 @@ async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(path: Path,
         assert [e.seq for e in journal.events_after(0, 100)] == [1, 2, 3, 4, 5, 6]
 
 
+LETTERS = {
+    "time that is no text": (b"2025-09-23T07", b"2025-09\xc123T07"),
+    "table that is no text": (b"CREATE TABLE meta", b"CRE\xc1TE TABLE meta"),
+    "another column": (b"previous BLOB", b"previnus BLOB"),
+}
+"""A few bits on the disk: what was there, and what is there then."""
+
+
 def damage(path: Path, how: str) -> bytes:
     """Damage the file; gives what is left of it."""
     whole = path.read_bytes()
@@ -221,6 +229,10 @@ def damage(path: Path, how: str) -> bytes:
         path.write_bytes(b"x" * len(whole))
     elif how == "cut":
         path.write_bytes(whole[: len(whole) // 2])
+    elif how in LETTERS:
+        was, is_now = LETTERS[how]
+        assert was in whole
+        path.write_bytes(is_now.join(whole.rsplit(was, 1)))
     elif how == "zeroed page":
         path.write_bytes(whole[:8192] + bytes(4096) + whole[12288:])
     else:
@@ -229,7 +241,7 @@ def damage(path: Path, how: str) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("how", ["no database", "cut", "zeroed page", "chain"])
+@pytest.mark.parametrize("how", ["no database", "cut", "zeroed page", "chain", *LETTERS])
 async def test_a_damaged_file_is_set_aside(path: Path, how: str) -> None:
     with closing(Journal(path)) as journal:
         await asyncio.gather(*(journal.append(record(n)) for n in range(1, 300)))
