@@ -28,6 +28,8 @@ from devices.readings import AnyReading, Reading
 
 PATIENCE = 5.0
 """Seconds that a person waits for a command to be stored."""
+COARSE = 4096
+"""Bytes of which whole multiples alone are told, where cards lie face down."""
 
 
 def remembered(journal: Journal, table: str, keeper: Keeper | None) -> bytes | None:
@@ -111,8 +113,10 @@ class Station:
                 wire.lose()
 
     def sent(self) -> dict[str, Sent]:
-        """How much each device sent since this was asked last."""
-        return {device: wire.sent() for device, wire in self._wires.items()}
+        """How much each device sent since this was asked last; where cards lie face down roughly, since codes differ in length."""
+        coarse = 1 if self._keeper is None else COARSE
+        sent = {device: wire.sent() for device, wire in self._wires.items()}
+        return {device: each._replace(all=each.all // coarse * coarse) for device, each in sent.items()}
 
     def new_day(self) -> None:
         """Store what the table knows, so that its day can be derived without the days before."""

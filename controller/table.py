@@ -58,8 +58,8 @@ OUTAGE = "the journal could not be written"
 CORRECTABLE = 20
 """Results of which a correction can say the event that it replaces: the latest that were told."""
 
-UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused, ShoeFault, ShoeReset, ShufflerState)
-"""Readings of which a frame or a detail, the device's own words, may show a card that no game has seen."""
+UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerState)
+"""Readings of which a frame, a count of bytes or a detail, the device's own words, may show a card that no game has seen."""
 
 
 class Unrestorable(Exception):
@@ -284,6 +284,8 @@ class Table:
             yield DataLate(device=device, frames=given.frames, silence=given.silence)
         elif (stands := _stands(given)) is not None:
             state, detail = stands
+            if self._game.face_down and isinstance(given, LinkUnintelligible):
+                detail = "no frame among its bytes"  # how many they are may depend on a card
             was, alert = self._devices.get(device), _link_alert(device)
             if was and was.state == state and (state != "lost" or was.detail == detail):
                 return  # said before

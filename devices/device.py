@@ -227,7 +227,7 @@ class Device:
                 self._log.info("device up", **self._facts)
             case LinkLost() | LinkStale() | LinkUnintelligible() if not self._down:
                 self._down = True
-                self._log.warning("device down", state=self._watch.state, reason=_why(reading))
+                self._log.warning("device down", state=self._watch.state, reason=_why(reading, self._confidential))
 
     def _start_writing(self, reader: Reader) -> list[asyncio.Task[None]]:
         outbox: asyncio.Queue[tuple[str | None, bytes]] = asyncio.Queue(MOST_WAITING)
@@ -283,11 +283,12 @@ def _where(error: BaseException) -> str:
     return where
 
 
-def _why(reading: LinkLost | LinkStale | LinkUnintelligible) -> str:
+def _why(reading: LinkLost | LinkStale | LinkUnintelligible, confidential: bool) -> str:
     match reading:
         case LinkLost():
             return reading.reason
         case LinkStale():
             return f"no valid frame for {reading.age:.1f} s"
         case LinkUnintelligible():
-            return f"{reading.bytes} bytes and no frame among them: is it the right baud rate, the right driver?"
+            count = "" if confidential else f"{reading.bytes} "
+            return f"{count}bytes and no frame among them: is it the right baud rate, the right driver?"

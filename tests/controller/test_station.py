@@ -9,9 +9,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from nacl.public import PrivateKey
 
 from controller import health
 from controller.commands import SessionOpen
+from controller.confidential import Keeper
 from controller.configuration import Broker
 from controller.desk import Desk, Place
 from controller.games.game import Rejected
@@ -27,6 +29,7 @@ from controller.topics import Topics
 from devices.calls import Heard
 from devices.device import Device
 from devices.readings import LinkGarbage, LinkUp
+from tests.controller.face_down import FaceDown
 from tests.devices.parts import Lines, Pty, until
 
 GAME = make_game("roulette-french", "ARA02", {})
@@ -50,6 +53,22 @@ def occupied(path: Path) -> Iterator[None]:
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
+
+
+async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(tmp_path: Path) -> None:
+    """The code of one card may be longer than that of another."""
+    keeper = Keeper(PrivateKey.generate().public_key, b"s" * 32)
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        covered = Station(
+            lambda: Table("palma", "p1", "face-down", "ARA02", FaceDown(), "b1"), journal, lambda: 1.0, lambda: None, keeper
+        )
+        for made in (covered, station(journal)):
+            told = []
+            for card in ("Card:9H", "Card:10H"):
+                made.note("shoe", Heard(1.0, card * 1000))
+                told.append(made.sent()["shoe"].all)
+            assert told == ([4096, 4096] if made is covered else [7000, 8000])
+        await covered.idle()
 
 
 async def test_nothing_is_shown_before_it_is_stored(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from controller.events import DeviceState
 from controller.games.cards import DECK
 from controller.games.games import make_game
 from controller.table import Table
-from devices.readings import CardDrawn, ShoeFault, ShoeReset, ShufflerVerdict
+from devices.readings import CardDrawn, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerVerdict
 from tests.controller.decrees import PAIRS
 from tests.controller.games.poker_play import stopped, table
 
@@ -43,3 +44,13 @@ def test_what_a_device_says_of_itself_in_words_is_sealed(game_id: str, decree: s
     for given in (alarm, ShoeReset(at=1.0, device="shoe", detail="7h was next")):
         assert table.confidential(given)
         assert "7h" not in repr(table.take(given, "now", 0))
+
+
+@pytest.mark.parametrize(("game_id", "decree"), HIDING)
+def test_how_many_bytes_were_noise_is_not_told(game_id: str, decree: str) -> None:
+    table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
+    noise = LinkUnintelligible(at=1.0, device="shoe", bytes=97)
+    assert table.confidential(noise)
+    said = table.take(noise, "now", 0)
+    assert [each.state for each in said if isinstance(each, DeviceState)] == ["unintelligible"]
+    assert "97" not in repr((said, table.retained()))
