@@ -139,8 +139,7 @@ class Table:
             said = [*self._link(given, time)]
             state, more = self._reading(given)
             said += more
-        said = [*self._due, *said]
-        self._due = []
+        said, self._due = [*self._due, *said], []
         if said or state != self._state:
             self._time = time
         self._state = state
@@ -292,8 +291,7 @@ class Table:
             self._devices[device] = Standing(state, time, detail)
             yield DeviceState(device=device, state=state, detail=detail)
             if state == "open":
-                told = self._alerts.get(alert)
-                if told and told.what != "link.open":  # at a start nobody was told of a loss; after a restart this was told
+                if (told := self._alerts.get(alert)) and told.what != "link.open":  # not at a start, and not again after a restart
                     yield AlertRaised(alert=alert, what="link.open", severity="warning", device=device, detail=detail)
             elif state != "up" and detail != RESTART:
                 yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)
