@@ -185,14 +185,13 @@ class AwardQualified(Event, frozen=True, tag="award.qualified"):
 
 class DeckChecked(Event, frozen=True, tag="deck.checked"):
     """A deck was looked at, by a person or by a shuffler. That its count and that its set is right are two facts; null: not
-    judged. ``right``: it may be played with.
+    judged. ``right``: it may be played with. Which cards are missing is for surveillance alone: a hand that nobody showed may be
+    told by them.
     """
 
     right: bool
     count: int | None = None
     count_right: bool | None = None
     set_right: bool | None = None
-    missing: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
     by: str | None = None
     device: str | None = None

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from controller.commands import AnyCommand, CardDecide, Command, Role
-from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned, DeckChecked, ResultCorrected
+from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
 from controller.games.game import Rejected
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
@@ -155,8 +155,6 @@ def told(events: Iterable[AnyEvent]) -> set[str]:
         match each:
             case CardDealt() | CardTurned() | CardRemoved():
                 found.add(each.card)
-            case DeckChecked():
-                found.update(each.missing, each.extra)
             case ResultCorrected():
                 found.update(card for hand in each.hands or () for card in hand.cards)
     return {card for card in found if card is not None}

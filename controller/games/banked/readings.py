@@ -156,15 +156,12 @@ def lose_place(turn: Turn) -> None:
 
 
 def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
-    """A shuffler looked at a deck. Which cards it misses is told before the first round only: later they may be those of a hand
-    that was not shown.
-    """
+    """A shuffler looked at a deck."""
     if given.late:
         return
     whole = given.count == turn.counted() if given.count is not None and given.decks in (None, 1) else None
     count_right = whole if given.count_right is None else given.count_right
     right = False not in (count_right, given.set_right) and not given.missing and not given.extra
-    named = turn.state.round == 0 and not turn.state.held
     turn.say(
         DeckChecked(
             right=right,
@@ -172,8 +169,6 @@ def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
             count_right=count_right,
             set_right=given.set_right,
             device=given.device or None,
-            missing=given.missing if named else (),
-            extra=given.extra if named else (),
         )
     )
     turn.judge(right)

@@ -104,9 +104,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
         return turn.takes.get(type(given)) or super().taker(turn, given)
 
     def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:
-        """So is what a shuffler misses as long as it may lie covered somewhere, and any fault of a shoe."""
-        if isinstance(given, device.ShufflerVerdict):
-            return not state.gathered and bool(given.missing or given.extra)
+        """So is any fault of a shoe."""
         return isinstance(given, device.ShoeFault) or super().confidential(state, given)
 
     def show(self, state: State) -> dict[str, Any]:

@@ -169,20 +169,17 @@ def lose_place(turn: Turn, detail: str | None = None) -> None:
 
 
 def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
-    """A shuffler has counted the pack. What is missing is named only where it cannot lie covered somewhere."""
+    """A shuffler has counted the pack."""
     if given.late:
         return
     counted = given.count_right if given.count is None else given.count == len(turn.pack) and given.count_right is not False
     right = counted is not False and given.set_right is not False and not given.missing and not given.extra
-    named = turn.state.gathered
     turn.say(
         DeckChecked(
             right=right,
             count=given.count,
             count_right=counted,
             set_right=given.set_right,
-            missing=given.missing if named else (),
-            extra=given.extra if named else (),
             device=given.device or None,
         )
     )

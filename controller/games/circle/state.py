@@ -183,13 +183,6 @@ class State(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     blanks: int = 0
 
     @property
-    def gathered(self) -> bool:
-        """Whether the whole pack lies together for sure: no card of this match was dealt since it was found right. Else what is
-        missing may lie with a player who did not show it, or among the cards that were thrown away.
-        """
-        return self.hand is None and (self.round == 0 or (self.deck is True and self.unchecked == 0))
-
-    @property
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
         found = [command for trouble in self.troubles for command in trouble.asks]

@@ -142,14 +142,11 @@ def take_state(turn: Turn, given: ShufflerState) -> None:
 
 
 def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
-    """The shuffler has counted the deck and looked at it: two facts. Which cards it misses is told before the first round only:
-    later they may be those of a hand that was not shown.
-    """
+    """The shuffler has counted the deck and looked at it: two facts."""
     if given.late:
         return
     whole = CARDS * (given.decks or 1)
     count_right = given.count_right if given.count is None else given.count == whole and given.count_right is not False
-    named = turn.state.round == 0
     check_deck(
         turn,
         DeckChecked(
@@ -157,8 +154,6 @@ def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
             count=given.count,
             count_right=count_right,
             set_right=given.set_right,
-            missing=given.missing if named else (),
-            extra=given.extra if named else (),
             device=given.device or None,
         ),
     )

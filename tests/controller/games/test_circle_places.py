@@ -187,7 +187,7 @@ def test_a_pack_that_is_not_right_is_not_played_with() -> None:
     play = table("BAL09")
     play.take(ShufflerVerdict(at=1.0, device="shuffler", count=51, count_right=False, missing=("7h",)))
     [checked] = of_kind(play.events, DeckChecked)[-1:]
-    assert (checked.right, checked.missing, checked.device) == (False, ("7h",), "shuffler")
+    assert (checked.right, checked.device) == (False, "shuffler")
     assert "deck_defective" in play.state.alerts
     with pytest.raises(Rejected, match="the pack is not right: BAL09-007"):
         play.say("bets.open")
@@ -212,7 +212,7 @@ def test_while_a_round_is_played_no_missing_card_is_named() -> None:
     verdict = ShufflerVerdict(at=1.0, count=44, count_right=False, missing=("Ah",))
     assert play.game.confidential(play.state, verdict)
     play.take(verdict)
-    assert of_kind(play.events, DeckChecked)[-1].missing == ()
+    assert "Ah" not in str(of_kind(play.events, DeckChecked)[-1])
 
 
 def test_a_shuffler_in_trouble_raises_an_alert() -> None:
