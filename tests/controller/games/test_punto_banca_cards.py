@@ -178,56 +178,6 @@ def test_a_card_that_is_removed_takes_no_place(decree: str) -> None:
     assert (dealt.to, dealt.index) == ("banker", 1)
 
 
-@pytest.mark.parametrize(("said", "told"), [({"action": "accept"}, None), ({"action": "exposed"}, "Kc")])
-def test_an_exposed_card_may_count_and_is_told_where_a_person_says_that_it_lies_face_up(
-    said: dict[str, str], told: str | None
-) -> None:
-    play = table()
-    play.bets()
-    assert of_kind(play.cards("Kc", exposed=True), CardDealt) == []
-    [dealt] = of_kind(play.say("card.decide", **said), CardDealt)
-    assert (dealt.to, dealt.card) == ("player", told)
-    assert play.game.show(play.state)["hands"]["player"] == [told]
-
-
-def test_an_exposed_card_may_be_another_whose_frame_is_no_evidence() -> None:
-    play = table()
-    play.bets()
-    play.cards("Kc", exposed=True)
-    [dealt] = of_kind(play.say("card.decide", action="exposed", card="2d"), CardDealt)
-    assert dealt.card == "2d"
-    assert "Kc" not in str(play.events)
-
-
-def test_a_third_card_that_lies_face_down_is_not_told_by_the_shoe_alone() -> None:
-    play = table()
-    play.bets()
-    play.cards("2c 3d 3c 3s")
-    play.say("cards.turn")
-    stopped(play.cards("9h", exposed=True), "card_exposed")
-    assert of_kind(play.events, RoundResult) == []
-    said = play.say("card.decide", action="accept")
-    assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [("player", 3, None)]
-    assert "9h" not in str(play.events)
-    assert [event.card for event in of_kind(play.say("cards.turn"), CardTurned)] == ["9h"]
-
-
-def test_a_third_card_that_is_dealt_face_up_is_told_as_always() -> None:
-    play = table(third_card="face_up")
-    play.bets()
-    play.cards("2c 3d 3c 3s")
-    play.say("cards.turn")
-    [dealt] = of_kind(play.cards("9h", exposed=True), CardDealt)
-    assert dealt.card == "9h"
-
-
-def test_what_no_reader_saw_face_up_is_not_exposed() -> None:
-    play = table()
-    play.cards("Kc")
-    with pytest.raises(Rejected, match="no reader says"):
-        play.say("card.decide", action="exposed")
-
-
 def test_a_card_may_be_the_first_of_the_next_round() -> None:
     play = table()
     play.coup("Kc Qd 7h 6s")

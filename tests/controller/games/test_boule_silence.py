@@ -1,0 +1,197 @@
+"""Boule: what a silence may have hidden is a candidate that a person decides; what was told while the ball moved is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.events import (
+    BetsClosed,
+    BetsLastCall,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
+from devices.readings import Phase, WheelFaultName
+from tests.controller.games.cells_play import table
+from tests.controller.games.play import of_kind, only, whats
+
+DECISIONS = ("round.confirm", "round.void")
+FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")
+
+
+@pytest.mark.parametrize("phases", ["person", "device"])
+def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: str) -> None:
+    play = table(phases=phases)
+    if phases == "person":
+        play.until_closed(1)
+    else:
+        play.phase("launched", 1)
+        play.phase("settling", 1)
+    play.gap()
+    said = [*play.phase("settled", 1, late=True), *play.cell(4, 1, late=True)]
+    assert [event.candidate for event in of_kind(said, RoundUnresolved)] == [4]
+    assert of_kind(said, RoundResult) == []
+    assert play.shown["unresolved"] == [1]
+    play.again()
+    assert only(play.say("round.confirm", round=1), RoundResult).number == 4
+
+
+@pytest.mark.parametrize(("game", "fault"), [("boule", "ball_out"), ("boule", "between"), ("fortune-wheel", "between")])
+def test_a_fault_that_is_all_that_is_heard_of_a_spin_leaves_its_round_unresolved(game: str, fault: WheelFaultName) -> None:
+    """A silence hid the launch, and the ball was taken out before its hole was known: the round was played."""
+    play = table(game, phases="device")
+    play.alone(1, 1)
+    play.gap()
+    said = play.fault(fault, spin=2)
+    assert whats(said)[:2] == [fault, "round.unresolved"]
+    assert only(said, Irregularity).asks == DECISIONS
+    assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).spin) == (2, 2)
+    play.fault(fault, active=False, spin=2)
+    play.alone(3, 3)
+    assert [(result.round, result.spin) for result in of_kind(play.events, RoundResult)] == [(1, 1), (3, 3)]
+    assert only(play.say("round.void", "inspector", round=2, reason="inspector"), RoundVoid).round == 2
+
+
+def test_a_launch_that_is_counted_is_not_the_one_before_that_was_not() -> None:
+    """A board that was started anew has no count for a spin that would have that of the one before; then a silence hid its end."""
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched")
+    play.phase("settling")
+    play.gap()
+    said = play.phase("launched", 12)
+    assert (only(said, RoundUnresolved).round, only(said, RoundUnresolved).why) == (2, "silence")
+    play.phase("settling", 12)
+    play.phase("settled", 12)
+    assert only(play.cell(4, 12), RoundResult).round == 3
+
+
+def test_a_fault_of_a_spin_that_is_over_ends_no_round_after_a_silence() -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.gap()
+    assert play.fault("ball_out", spin=1) == []
+    play.fault("ball_out", active=False, spin=1)
+    assert [result.round for result in of_kind(play.alone(3, 2), RoundResult)] == [2]
+
+
+@pytest.mark.parametrize("launched_live", [True, False])
+@pytest.mark.parametrize("phase", ["settling", "no_more_bets"])
+def test_bets_that_a_silence_may_have_hidden_the_end_of_are_not_said_to_be_closed_in_time(
+    phase: Phase, launched_live: bool
+) -> None:
+    """The plate comes back with a burst, and by then the ball is about to lie. If it still runs, the calls are in time."""
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.gap()
+    play.phase("launched", 2, late=True)
+    if launched_live:
+        play.phase("launched", 2)
+    else:
+        play.phase(phase, 2, late=True)
+    said = play.phase(phase, 2)
+    assert only(said, BetsClosed).unobserved is not launched_live
+    assert bool(of_kind(said, BetsLastCall)) == (launched_live and phase == "settling")
+    play.phase("settled", 2)
+    assert only(play.cell(4, 2), RoundResult).number == 4
+
+
+@pytest.mark.parametrize("phases", ["person", "device"])
+def test_a_spin_that_is_over_speaks_of_no_other_round(phases: str) -> None:
+    play = table(phases=phases)
+    if phases == "person":
+        play.until_closed(1)
+    else:
+        play.phase("launched", 1)
+        play.phase("settling", 1)
+    play.say("round.void", "inspector", reason="inspector")
+    if phases == "person":
+        assert whats(play.say("bets.open")) == ["round.opened"]
+    play.gap()
+    assert play.phase("launched", 1) == []
+    assert play.phase("settling", 1) == []
+    assert whats(play.phase("settled", 1)) == ([] if phases == "person" else ["round.opened"])
+    assert [*play.cell(4, 1), *play.cell(4, 1, late=True)] == []
+    assert play.shown["unresolved"] == []
+
+
+def test_a_place_of_a_round_that_had_none_is_its_candidate() -> None:
+    play = table(phases="device")
+    play.phase("launched", 1)
+    play.phase("settling", 1)
+    play.gap()
+    play.phase("launched", 2)
+    play.phase("launched", 3)
+    assert play.shown["unresolved"] == [1, 2]
+    unresolved = only(play.cell(4, 2, late=True), RoundUnresolved)
+    assert (unresolved.round, unresolved.candidate) == (2, 4)
+
+
+def test_a_table_that_runs_by_itself_goes_on_when_the_wheel_says_live_that_it_stands() -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched", 2)
+    play.gap()
+    play.phase("settled", 2, late=True)
+    assert whats(play.cell(4, 2, late=True)) == ["round.unresolved"]
+    assert whats(play.phase("settled", 2)) == ["round.opened"]
+
+
+def test_a_wheel_that_went_on_in_a_silence_leaves_its_round_unresolved() -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched", 2)
+    play.phase("settling", 2)
+    play.gap()
+    said = play.phase("launched", 4)
+    assert only(said, RoundUnresolved).why == "silence"
+    assert of_kind(said, Irregularity) == []
+
+
+@pytest.mark.parametrize("fault", ["between", "ball_out"])
+def test_a_table_that_runs_by_itself_goes_on_after_a_fault_that_is_decided(fault: WheelFaultName) -> None:
+    play = table(phases="device")
+    play.alone(1, 1)
+    play.phase("launched", 2)
+    play.phase("settling", 2)
+    play.fault(fault)
+    assert whats(play.say("round.void", "inspector", reason="inspector")) == ["round.void", "round.opened"]
+    play.fault(fault, active=False)
+    assert whats(play.alone(3, 3)) == ["bets.last_call", "bets.closed", "round.result", "round.opened"]
+
+
+@pytest.mark.parametrize("phases", ["device", "person"])
+@pytest.mark.parametrize("spin", [None, 7])
+def test_a_place_told_while_it_moved_and_then_a_silence_is_what_a_person_is_asked_about(phases: str, spin: int | None) -> None:
+    play = table("boule", phases=phases)
+    if phases == "person":
+        play.until_closed(spin)
+    else:
+        play.phase("launched", spin)
+        play.phase("settling", spin)
+    assert play.cell(4, spin) == []
+    play.gap()
+    said = play.phase("settled", spin)
+    assert (only(said, RoundUnresolved).why, only(said, RoundUnresolved).candidate) == ("silence", play.game.settings.holes[0][3])
+    assert not of_kind(play.events, RoundResult)
+
+
+def test_a_place_told_while_it_moved_is_never_that_of_a_later_round() -> None:
+    play = table("boule", phases="device")
+    play.phase("launched", 7)
+    play.cell(4, 7)
+    play.gap()
+    assert only(play.fault("number_unknown", spin=9), RoundUnresolved).candidate is None
+    play.phase("settled", 9)
+    assert not of_kind(play.events, RoundResult)
+    assert play.state.held is None
+
+
+def test_a_place_told_while_it_moved_is_not_definitive_where_another_spin_settles() -> None:
+    play = table("boule", phases="person")
+    play.until_closed(7)
+    assert play.cell(4, 7) == []
+    said = play.phase("settled", 8)
+    assert only(said, Irregularity).what == "not_definitive"
+    assert only(said, RoundUnresolved).candidate == play.game.settings.holes[0][3]
