@@ -124,8 +124,17 @@ def restore(turn: Turn, who: str, right: str) -> None:
     if turn.hand.words.get(turn.book.bank) != "natural":
         turn.unsay(turn.book.bank)
         turn.change_hand(restored=True)
+        _hold_before(turn, who)
     turn.speak(who, "draw" if right == "draw" else "stand")
     turn.place()
+
+
+def _hold_before(turn: Turn, who: str) -> None:
+    """Third cards of the hands before this one stay; its own and all later ones go anew, also where a person had put them."""
+    before = turn.book.everyone[: turn.book.everyone.index(who)]
+    for at, card in enumerate(turn.hand.cards):
+        if card.third and card.out is None and card.to is not None:
+            turn.change_card(at, kept=card.to in before)
 
 
 def _two_thirds(turn: Turn) -> None:

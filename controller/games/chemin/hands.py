@@ -110,7 +110,7 @@ def placed(book: Chemin, coup: Coup) -> Coup:
         if card.out is None and card.to is None and not card.third:
             to = next_dealt(book, coup)
             coup = with_card(coup, at, replace(card, to=to, third=to is None))
-    fixed = {card.to for card in coup.cards if card.third and (card.kept or card.out == "basket")}
+    fixed = {card.to for card in coup.cards if card.third and card.out != "removed" and (card.kept or card.out == "basket")}
     left = [who for who in entitled(book, coup) if who not in fixed]
     for at, card in enumerate(coup.cards):
         if card.doubt:

@@ -168,3 +168,14 @@ def test_a_card_is_in_one_place_and_none_comes_back(table: tuple[Play, list[Inpu
         if hand is not None:
             placed = [card for who in play.book.everyone for card in cards_of(hand, who)]
             assert len(placed) == len([card for card in hand.cards if card.to is not None and card.out is None])
+
+
+@settings(max_examples=200, deadline=None)
+@given(evening())
+def test_a_card_that_comes_goes_to_the_hand_that_was_told_or_a_person_is_asked(table: tuple[Play, list[Input]]) -> None:
+    play, script = table
+    for each in script:
+        due, awaits = play.state.expected, isinstance(each, CardDrawn) and each.card in DECK and not each.exposed
+        said = step(play, each)
+        if awaits and due is not None:
+            assert due in {event.to for event in of_kind(said, CardDealt)} or play.shown["asks"]

@@ -329,6 +329,42 @@ def test_both_cards_of_a_cloth_shown_in_the_deal(decree: str) -> None:
         assert ("bank_word" in whats(play.turn())) == must
 
 
+@rules("GAL07-055", "BAL05-108", "EUS96-142", "ARA02-116")
+def test_after_a_removed_third_card_the_next_one_goes_to_who_waits_for_it(decree: str) -> None:
+    for restored in (False, True):
+        play = table(decree, "2h 2c 5h 2d 5s Kd")
+        play.draw("cloth:1")
+        play.draw("cloth:2")
+        play.cards("3c")
+        if restored:
+            play.stand("cloth:2")
+            assert only(play.draw("cloth:2"), Irregularity).what == "restored"
+        play.decide("for", who="cloth:2")  # where a person has put it
+        assert [event.why for event in of_kind(play.decide("remove"), CardRemoved)] == ["card_exposed"]
+        for card, to in (("4c", "cloth:1"), ("6c", "cloth:2")):
+            assert play.shown["expected"] == to
+            assert [(event.to, event.card) for event in of_kind(play.cards(card), CardDealt)] == [(to, card)]
+        assert play.shown["expected"] == "bank"
+
+
+@rules("GAL07-122 GAL07-123", "BAL05-123", "ARA02-119")
+def test_a_card_that_a_person_had_put_there_goes_with_a_word_that_is_put_right(decree: str) -> None:
+    play = table(decree, "2h 2c 5h 2d 5s Kd")
+    play.draw("cloth:1")
+    play.draw("cloth:2")
+    play.cards("6c")
+    play.decide("for", who="bank")
+    play.cards("5c")
+    told = of_kind(play.stand("cloth:2"), Irregularity)
+    assert [(event.what, event.asks) for event in told] == [
+        ("restored", ()),
+        ("restored", ("hand.draw", "hand.stand", "round.void")),
+    ]
+    assert play.shown["hands"]["cloth:1"][2:] == ["5c"], "the hand before it keeps what it has"
+    assert of_kind(play.draw("bank"), CardRemoved) == []
+    assert (play.shown["hands"]["bank"][2:], play.shown["expected"]) == (["6c"], None)
+
+
 @rules("GAL07-127")
 def test_an_irregular_deal_is_put_right_or_null(decree: str) -> None:
     play = table(decree, "2h 2c 5h 2d 5s Kd")
