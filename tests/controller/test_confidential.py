@@ -52,10 +52,10 @@ VARIED: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 """Settings by which other cards lie face up, or come at another time."""
 MISDEALS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    *((game, "EUS96", {"misdeal": "void"}) for game in ("texas-house", "three-card-poker")),
+    *((game, "EUS96", {"misdeal": "void"}) for game in ("trijoker", "texas-house", "three-card-poker")),
     ("punto-banca", "BAL05", {"rounds": "shoe"}),
 )
-"""Settings by which a device's word does more by itself. Not of trijoker: there the card says whether its round is null."""
+"""Settings by which a device's word does more by itself."""
 DEALT_OPEN = ("blackjack", "blackjack-triple", "trente-et-quarante")
 """Games in which cards lie face up as soon as they are dealt: who takes one away that waits for another reason may name it."""
 ACCEPT, REMOVE = CardDecide(**HEAD, action="accept"), CardDecide(**HEAD, action="remove")

@@ -60,7 +60,7 @@ def follow(turn: Turn, given: CardDrawn) -> None:
     """The card goes where the next one belongs, or stops the table."""
     if why := objection(turn, given):
         seen = turn.hand.due[0] if why == "card_exposed" else None
-        law = turn.null_if_seen(seen, given.card) if seen else None
+        law = turn.null_if_seen(seen) if seen else None
         if law is None:
             turn.change(held=(Held(given=given, trouble=why), *turn.state.held))
         turn.irregular(why, asks=turn.state.stop_asks, detail=seen)

@@ -65,8 +65,10 @@ class BankedTurn(PokerMoves[B, S, T]):
     def exposed(self, who: str) -> None:
         """A card of this hand lies face up that must not, by the word of a person."""
 
-    def null_if_seen(self, who: str, card: str | None) -> Law | None:  # noqa: ARG002
-        """The law by which a device's word alone makes the round null that this card was seen; None: a person is asked."""
+    def null_if_seen(self, who: str) -> Law | None:  # noqa: ARG002
+        """The law by which a device's word alone makes the round null that a card of this hand was seen; None: a person is asked.
+        Not by what card it is, or a null round would tell of it.
+        """
         return None
 
     @abstractmethod

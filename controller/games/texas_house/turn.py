@@ -110,7 +110,7 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
         """The common cards."""
         return who == BOARD
 
-    def null_if_seen(self, who: str, card: str | None) -> Law | None:  # noqa: ARG002
+    def null_if_seen(self, who: str) -> Law | None:
         """One of the bank's."""
         return self.book.void["card_exposed"] if self.settings.misdeal == "void" and who == DEALER else None
 

@@ -16,7 +16,6 @@ from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import Outcome
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.rulebooks.common_poker import Trijoker
-from controller.rulebooks.law import Law
 
 COMMON = ("common:1", "common:2")
 """The left common card and the right one, as the croupier sees them."""
@@ -83,11 +82,6 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
         """By the other reading, the first cards to the players and the left common card."""
         first = not poker_cards.dealt(self.hand.table, who)
         return self.settings.face_up == "yes" and first and who != COMMON[1]
-
-    def null_if_seen(self, who: str, card: str | None) -> Law | None:
-        """A common card from the jack on."""
-        null = self.settings.misdeal == "void" and who in COMMON and card is not None and voids(self.book, card)
-        return self.book.laws["common_exposed"] if null else None
 
     def exposed(self, who: str) -> None:
         """A player's card: the round goes on. A common one: it depends on the card."""

@@ -117,7 +117,8 @@ def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
 def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: str) -> None:
     play = table(decree, misdeal="void")
     play.cards("2c 3c")
-    said = play.cards(card, exposed=True)
+    assert irregularities(play.cards(card, exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
+    said = play.say("card.decide", action="exposed")
     assert voids(said) == [("card_exposed", f"{decree}-{'146' if decree == 'BAL05' else '161'}")]
     assert play.shown["phase"] == "waiting"
 
