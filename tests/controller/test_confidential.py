@@ -52,7 +52,7 @@ VARIED: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 """Settings by which other cards lie face up, or come at another time."""
 MISDEALS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    *((game, "EUS96", {"misdeal": "void"}) for game in ("trijoker", "texas-house", "three-card-poker")),
+    *((game, "EUS96", {"misdeal": "void"}) for game in ("texas-house", "three-card-poker")),
     ("punto-banca", "BAL05", {"rounds": "shoe"}),
 )
 """Settings by which a device's word does more by itself."""

@@ -10,10 +10,6 @@ import msgspec
 class TrijokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
 
-    misdeal: Literal["ask", "void"] = "ask"
-    """Whether a device's word that a card was seen makes the round null at once, or asks a person. Here it asks in either case:
-    only some common cards make it null, so that a null round would tell how high a card is that lies face down.
-    """
     decks: int = 1
     """How many decks are in use, a deck to a round, one after the other."""
     face_up: Literal["no", "yes"] = "no"

@@ -115,7 +115,7 @@ def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
 @pytest.mark.parametrize("decree", of("BAL05-146", "EUS96-161"))
 @pytest.mark.parametrize("card", ["Js", "Qd", "Kc", "Ah"])
 def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: str) -> None:
-    play = table(decree, misdeal="void")
+    play = table(decree)
     play.cards("2c 3c")
     assert irregularities(play.cards(card, exposed=True)) == [("card_exposed", ("card.decide", "round.void"))]
     said = play.say("card.decide", action="exposed")
