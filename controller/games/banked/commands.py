@@ -26,7 +26,7 @@ from controller.games.game import Rejected
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
-from controller.games.session import another_round, session
+from controller.games.session import another_round, null_by, session
 
 GOES_ON = ("card_exposed", "deal_error", "packet_wrong", "shuffler_unready", "dealer_early", "deck_wrong", "leftover_wrong")
 """Doubts that a person may set aside: the round goes on as it lies."""
@@ -204,9 +204,7 @@ def report_error(turn: Turn, given: DealError) -> None:
 
 def void(turn: Turn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
-    law = turn.book.void.get(given.reason)
-    if law is None:
-        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+    law = null_by(turn, given)
     deal, waiting = turn.state.deal, turn.state.unresolved()
     number = given.round
     if number is None:
