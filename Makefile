@@ -21,6 +21,7 @@ demo: .venv/installed
 
 test: .venv/installed-dev
 	@tests/debian-packages
+	@tests/npm-packages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

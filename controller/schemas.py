@@ -58,10 +58,19 @@ def documents() -> dict[str, bytes]:
 
 def _family(title: str, *types: Any) -> Schema:
     """One file: any of these types."""
-    schemas, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    schemas, components = (_plain(part) for part in msgspec.json.schema_components(types, ref_template="#/$defs/{name}"))
     found = schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
     defs = {name: _described(component) for name, component in sorted(components.items())}
     return {"$schema": DIALECT, "title": title, **found, "$defs": defs}
+
+
+def _plain(part: Any) -> Any:
+    """The same without ``discriminator``: JSON Schema does not know that keyword, and AsyncAPI allows only a string there. Each
+    type lists its own tag under ``type``, so nothing is lost.
+    """
+    if isinstance(part, dict):
+        return {key: _plain(value) for key, value in part.items() if key != "discriminator"}
+    return [_plain(each) for each in part] if isinstance(part, list | tuple) else part
 
 
 def _described(component: Schema) -> Schema:
@@ -105,7 +114,7 @@ NODE = {"site": "The site's id.", "node": "The id of the daemon at this site."}
 
 
 def _asyncapi() -> Schema:
-    """AsyncAPI 3.0: channels as ``controller/topics.py`` spells them, messages as the schemas have them."""
+    """AsyncAPI 3.1: channels as ``controller/topics.py`` spells them, messages as the schemas have them."""
     topics = Topics("{site}")
     channels: dict[str, Schema] = {
         "event": _channel(topics.table("{table}", "event"), TABLE, {EVENT_NAMES[e]: ("events", e.__name__) for e in EVENTS}),
@@ -143,7 +152,7 @@ def _asyncapi() -> Schema:
     }
     simulated = Topics("{site}", simulated=True).root
     return {
-        "asyncapi": "3.0.0",
+        "asyncapi": "3.1.0",
         "info": {
             "title": "Novamás",
             "version": VERSION,

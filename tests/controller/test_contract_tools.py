@@ -1,0 +1,71 @@
+"""Public tools accept the contract: AsyncAPI's own parser, ajv in strict mode, and a client generated in TypeScript compiles."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import contract
+
+NPM = Path(__file__).parents[1] / "npm"
+TSC = NPM / "node_modules" / ".bin" / "tsc"
+
+SUBSCRIBER = """
+import type { RoundResult, RoundVoid, WhatATableSaysTheTopicEvent as Event } from './events'
+
+export function told(event: Event): string {
+  switch (event.type) {
+    case 'round.result':
+      return `${event.table} ${event.seq}: ${(event satisfies RoundResult).frames.length} frames`
+    case 'round.void':
+      return `${event.table} ${event.seq}: ${(event satisfies RoundVoid).reason}`
+    default:
+      return event.type
+  }
+}
+"""
+"""What an integrator writes over the generated types: the tag tells which event it is."""
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=NPM, capture_output=True, text=True, check=False)
+
+
+def test_the_asyncapi_parser_finds_nothing() -> None:
+    found = run("node", "asyncapi.js", contract.DOCS / "asyncapi.json")
+    assert (found.stdout, found.returncode) == ("", 0), found.stderr
+
+
+def test_the_asyncapi_parser_finds_what_is_wrong(tmp_path: Path) -> None:
+    wrong = (contract.DOCS / "asyncapi.json").read_text().replace('"action": "send"', '"action": "shout"', 1)
+    (tmp_path / "asyncapi.json").write_text(wrong)
+    (tmp_path / "schemas").symlink_to(contract.DOCS / "schemas")
+    assert run("node", "asyncapi.js", tmp_path / "asyncapi.json").returncode == 1
+
+
+def test_ajv_takes_every_schema_in_strict_mode() -> None:
+    found = run("node", "schemas.js", contract.DOCS / "schemas")
+    assert (found.stdout, found.returncode) == ("", 0), found.stderr
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Path:
+    """A folder with the generated types."""
+    made = run("node", "typescript.js", contract.DOCS / "schemas", tmp_path)
+    assert made.returncode == 0, made.stderr
+    return tmp_path
+
+
+def test_a_generated_client_compiles(client: Path) -> None:
+    (client / "subscriber.ts").write_text(SUBSCRIBER)
+    found = run(TSC, "--noEmit", "--strict", *client.glob("*.ts"))
+    assert (found.stdout, found.returncode) == ("", 0)
+
+
+def test_a_generated_client_knows_a_type_that_no_event_has(client: Path) -> None:
+    (client / "subscriber.ts").write_text(SUBSCRIBER.replace("'round.void'", "'round.nil'"))
+    found = run(TSC, "--noEmit", "--strict", client / "subscriber.ts")
+    assert "round.nil" in found.stdout
+    assert found.returncode != 0
