@@ -6,13 +6,14 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test chaos bench format clean
+.PHONY: help demo test chaos bench steps format clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
 	@echo "make test     every check: format, lint, types, import contracts, tests (ARGS=... for pytest)"
 	@echo "make chaos    kills, outages, full disks, clocks: twenty minutes of it (ARGS=... for python -m tests.chaos)"
 	@echo "make bench    decoding speed and latency (ARGS=... for python -m benchmarks)"
+	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make format   put the source in form"
 	@echo "make clean    remove the environment and all caches"
 
@@ -35,6 +36,14 @@ chaos: .venv/installed-dev
 bench: .venv/installed-dev
 	@tests/debian-packages
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+# The commit is checked out beside the build, so that its own code records what this checkout has to say again.
+steps: .venv/installed-dev
+	@test -n "$(BASE)" || { echo "name the commit to compare with: make steps BASE=COMMIT" >&2; exit 1; }
+	@mkdir -p build && rm -rf build/base && git worktree prune && git worktree add --quiet --force --detach build/base $(BASE)
+	@cd build/base && ../../$(BIN)/python -m tests.steps record ../steps.gz $(ARGS)
+	@git worktree remove --force build/base
+	@$(BIN)/python -m tests.steps compare build/steps.gz
 
 format: .venv/installed-dev
 	$(BIN)/ruff format .

@@ -50,14 +50,15 @@ class Trial:
 
     def run(self, steps: int) -> None:
         for step in range(1, steps + 1):
-            if len(self._monkey.left) < 12:
-                self._monkey.left += self._pack
             if step % EACH == 0:
                 for kind in COMMANDS:
                     self.give(anything(kind, self._chance, self._pack), keep=False)
-            self.give(self._next())
+            self.give(self.next())
 
-    def _next(self) -> Input:
+    def next(self) -> Input:
+        """What is said next."""
+        if len(self._monkey.left) < 12:
+            self._monkey.left += self._pack
         luck = self._chance.random()
         if luck < self._noise:
             return anything(self._chance.choice(KINDS), self._chance, self._pack)
