@@ -99,7 +99,7 @@ def test_the_readme_names_commands_and_files_that_exist() -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [*sorted(path.relative_to(ROOT) for path in ROOT.glob("docs/*.md")), Path("README.md"), Path("CHANGELOG.md")],
+    sorted(path.relative_to(ROOT) for folder in (ROOT, ROOT / "docs") for path in folder.glob("*.md")),
     ids=str,
 )
 def test_links_between_documents_lead_somewhere(document: Path) -> None:
