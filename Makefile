@@ -26,6 +26,7 @@ test: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy examples
 	$(BIN)/lint-imports
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadscope $(ARGS)
 

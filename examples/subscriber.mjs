@@ -1,0 +1,53 @@
+// Print every event of a site once and in order: node subscriber.mjs --site casino-mayor. Needs MQTT.js: npm install mqtt.
+//
+// What a subscriber has to do, as docs/mqtt.md says:
+// - drop an event that came before: the daemon repeats what the broker did not acknowledge;
+// - see a gap in seq and ask for what is missing with recall, up to 100 events at a time;
+// - hold back what comes after the gap until the answer is here.
+import { randomUUID } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import mqtt from 'mqtt'
+
+const { values: given } = parseArgs({
+  options: {
+    host: { type: 'string', default: '127.0.0.1' },
+    port: { type: 'string', default: '1883' },
+    site: { type: 'string' },
+    simulated: { type: 'boolean', default: false }, // the simulated tables of the site
+    count: { type: 'string' }, // end after so many events
+  },
+})
+if (!given.site) throw new Error('name the site: --site casino-mayor')
+
+const root = `${given.simulated ? 'novamas-sim' : 'novamas'}/v1/${given.site}`
+const clientId = `example-${randomUUID().slice(0, 8)}` // our name in reply/<client>
+const tables = new Map() // "table boot" -> { last: seq of the last event printed, waiting: events after a gap, by seq }
+let printed = 0
+
+const client = mqtt.connect({ host: given.host, port: Number(given.port), clientId, protocolVersion: 5 })
+client.on('connect', () => client.subscribe([`${root}/+/event`, `${root}/+/reply/${clientId}`], { qos: 1 }))
+client.on('message', (topic, payload) => {
+  const body = JSON.parse(payload)
+  const events = topic.endsWith('/event') ? [body] : (body.events ?? []) // else the answer to a recall
+  events.forEach(take)
+})
+
+function take(event) {
+  const key = `${event.table} ${event.boot}`
+  // We may begin in the middle: what was before is not missed.
+  if (!tables.has(key)) tables.set(key, { last: event.seq - 1, waiting: new Map() })
+  const table = tables.get(key)
+  if (event.seq > table.last) table.waiting.set(event.seq, event)
+  while (table.waiting.has(table.last + 1)) {
+    table.last += 1
+    const next = table.waiting.get(table.last)
+    table.waiting.delete(table.last)
+    console.log(next.table, next.boot, next.seq, next.type)
+    printed += 1
+  }
+  if (table.waiting.size > 0) {
+    const order = { boot: event.boot, from: table.last + 1, to: event.seq - 1, client: clientId }
+    client.publish(`${root}/${event.table}/command/recall`, JSON.stringify(order), { qos: 1 })
+  }
+  if (given.count && printed >= Number(given.count)) client.end()
+}

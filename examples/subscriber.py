@@ -1,0 +1,90 @@
+"""Print every event of a site once and in order: ``python subscriber.py --site casino-mayor``. Needs paho-mqtt 2.
+
+What a subscriber has to do, as docs/mqtt.md says:
+
+- drop an event that came before: the daemon repeats what the broker did not acknowledge;
+- see a gap in ``seq`` and ask for what is missing with ``recall``, up to 100 events at a time;
+- hold back what comes after the gap until the answer is here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import uuid
+from typing import Any
+
+import paho.mqtt.client as mqtt
+from paho.mqtt.enums import CallbackAPIVersion
+
+CLIENT = f"example-{uuid.uuid4().hex[:8]}"
+"""Our name in ``reply/<client>``."""
+
+
+class Table:
+    """The events of one run (``boot``) of the daemon at one table, put in order."""
+
+    def __init__(self) -> None:
+        self.last: int | None = None
+        """The ``seq`` of the last event printed."""
+        self.waiting: dict[int, dict[str, Any]] = {}
+        """Events that came after a gap, by ``seq``."""
+
+    def take(self, event: dict[str, Any]) -> tuple[list[dict[str, Any]], int | None]:
+        """The events that can be printed now, and the first ``seq`` that is missing before the others."""
+        if self.last is None:
+            self.last = event["seq"] - 1  # we begin in the middle: what was before is not missed
+        if event["seq"] > self.last:
+            self.waiting[event["seq"]] = event
+        ready = []
+        while (following := self.waiting.pop(self.last + 1, None)) is not None:
+            self.last += 1
+            ready.append(following)
+        return ready, self.last + 1 if self.waiting else None
+
+
+def main() -> None:
+    """Listen until Ctrl-C."""
+    parser = argparse.ArgumentParser(description="Print every event of a site once and in order.")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=1883)
+    parser.add_argument("--site", required=True)
+    parser.add_argument("--simulated", action="store_true", help="the simulated tables of the site")
+    parser.add_argument("--count", type=int, help="end after so many events")
+    given = parser.parse_args()
+    root = f"{'novamas-sim' if given.simulated else 'novamas'}/v1/{given.site}"
+    tables: dict[tuple[str, str], Table] = {}
+    printed = 0
+
+    def take(client: mqtt.Client, event: dict[str, Any]) -> None:
+        nonlocal printed
+        ready, missing = tables.setdefault((event["table"], event["boot"]), Table()).take(event)
+        for each in ready:
+            print(each["table"], each["boot"], each["seq"], each["type"], flush=True)  # noqa: T201
+            printed += 1
+        if missing is not None:
+            order = {"boot": event["boot"], "from": missing, "to": event["seq"] - 1, "client": CLIENT}
+            client.publish(f"{root}/{event['table']}/command/recall", json.dumps(order), qos=1)
+        if given.count is not None and printed >= given.count:
+            client.disconnect()
+
+    def on_connect(client: mqtt.Client, *_: object) -> None:
+        client.subscribe([(f"{root}/+/event", 1), (f"{root}/+/reply/{CLIENT}", 1)])
+
+    def on_message(client: mqtt.Client, _: object, message: mqtt.MQTTMessage) -> None:
+        body = json.loads(message.payload)
+        if message.topic.endswith("/event"):
+            take(client, body)
+        else:
+            for event in body.get("events", []):  # the answer to a recall
+                take(client, event)
+
+    client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=CLIENT, protocol=mqtt.MQTTv5)
+    client.on_connect = on_connect
+    client.on_message = on_message
+    client.connect(given.host, given.port)
+    client.loop_forever()
+
+
+if __name__ == "__main__":
+    main()
