@@ -17,7 +17,6 @@ from controller.table import Table
 from controller.wire import PERIOD
 from devices.calls import Heard, Opened, readings
 from devices.drivers import driver
-from devices.readings import escape
 from devices.watch import Watch
 
 CHUNK = 0.02
@@ -39,7 +38,7 @@ async def measure(name: str, babble: str, bytes_a_second: int, seconds: float) -
             watch.opened(0.0)
             station.note("wheel", Opened(0.0))
             for chunk in range(round(seconds / CHUNK)):
-                call = Heard(chunk * CHUNK, escape(BABBLES[babble](round(bytes_a_second * CHUNK))))
+                call = Heard(chunk * CHUNK, BABBLES[babble](round(bytes_a_second * CHUNK)))
                 station.note("wheel", call)
                 station.take(readings(watch, call))
                 if not chunk % A_MINUTE:

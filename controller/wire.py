@@ -7,25 +7,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
-
-from devices.calls import AnyCall, Heard, Missed
+from devices.calls import AnyCall, Heard, Missed, write_calls
 
 PERIOD = 60.0
 """Seconds after which bytes are stored that led to no reading."""
 MOST = 262_144
-"""Characters that are kept of one device between two entries: more than a full line of 9600 baud sends in a minute."""
-
-
-class Calls(msgspec.Struct, frozen=True):
-    """An entry of the kind ``bytes``: the calls to one device's watch since the entry before."""
-
-    device: str
-    calls: list[AnyCall]
+"""Bytes that are kept of one device between two entries: more than a full line of 9600 baud sends in a minute."""
 
 
 class Sent(NamedTuple):
-    """Characters, as they are stored, and how many of them were not kept."""
+    """Bytes that came, and how many of them were not kept."""
 
     all: int
     dropped: int
@@ -66,7 +57,7 @@ class Wire:
         self._calls, self._size, self._missed = [], 0, 0
         if missed:
             calls.append(Missed(self._latest, missed))
-        return msgspec.json.encode(Calls(self._device, calls)) if calls else None
+        return write_calls(self._device, calls) if calls else None
 
     def lose(self) -> None:
         """What was taken could not be stored."""

@@ -6,19 +6,19 @@ is kept only if something was due: all others change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
 
-from devices.readings import AnyReading, unescape
+from devices.readings import AnyReading, escape, unescape
 from devices.watch import CodecDefect, Watch
 
 Step = Callable[[], list[AnyReading]]
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
-    """The base of all calls; in JSON an array: ``["heard", 12.5, "*X;2"]``. ``at``: the device's clock, in seconds."""
+    """The base of all calls; in JSON an array: ``["lost", 12.5, "unplugged"]``. ``at``: the device's clock, in seconds."""
 
     at: float
 
@@ -27,10 +27,10 @@ class Opened(Call, frozen=True, array_like=True, tag="opened"):
     """The link was opened."""
 
 
-class Heard(Call, frozen=True, array_like=True, tag="heard"):
-    """Bytes arrived, written as :func:`devices.readings.escape` does, or none."""
+class Heard(Call, frozen=True, array_like=True):
+    """Bytes arrived, or none: a silence in which something may be due."""
 
-    data: str
+    data: bytes
 
 
 class Lost(Call, frozen=True, array_like=True, tag="lost"):
@@ -48,6 +48,29 @@ class Missed(Call, frozen=True, array_like=True, tag="missed"):
 AnyCall = Opened | Heard | Lost | Missed
 
 
+class _Written(Call, frozen=True, array_like=True, tag="heard"):
+    """:class:`Heard` as it is stored: its bytes as :func:`devices.readings.escape` writes them."""
+
+    data: str
+
+
+class _Calls(msgspec.Struct, frozen=True):
+    device: str
+    calls: list[Opened | _Written | Lost | Missed]
+
+
+def write_calls(device: str, calls: Sequence[AnyCall]) -> bytes:
+    """The body of a ``bytes`` entry of the journal: the calls to one device's watch since the entry before."""
+    written = [_Written(call.at, escape(call.data)) if isinstance(call, Heard) else call for call in calls]
+    return msgspec.json.encode(_Calls(device, written))
+
+
+def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
+    """Device and calls of a ``bytes`` entry. Raises ``msgspec.ValidationError`` and ``msgspec.DecodeError``."""
+    read = msgspec.json.decode(body, type=_Calls)
+    return read.device, [Heard(call.at, unescape(call.data)) if isinstance(call, _Written) else call for call in read.calls]
+
+
 def matters(watch: Watch, call: AnyCall) -> bool:
     """Whether the call can change anything: all do, but a silence in which nothing is due."""
     if not isinstance(call, Heard) or call.data:
@@ -62,7 +85,7 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
         case Opened():
             return (partial(watch.opened, call.at),)
         case Heard():
-            return partial(watch.tick, call.at), partial(watch.feed, unescape(call.data), call.at)
+            return partial(watch.tick, call.at), partial(watch.hear, call.data, call.at)
         case Lost():
             return partial(watch.tick, call.at), partial(watch.lost, call.at, call.reason)
     return ()

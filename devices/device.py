@@ -150,7 +150,7 @@ class Device:
         try:
             while not isinstance(event := await reader.next(), Ended):
                 if isinstance(event, Arrived):
-                    self._tell(Heard(event.at, escape(event.data)))
+                    self._tell(Heard(event.at, event.data))
                     await asyncio.sleep(0)  # a flood has to leave room for everybody else
                 else:
                     self._facts = event.facts

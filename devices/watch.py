@@ -82,6 +82,13 @@ class Watch:
             self._hear(data, now, readings)
         return readings
 
+    def hear(self, data: bytes, now: float) -> list[AnyReading]:
+        """Take bytes that arrived at ``now``; what was due before them was told by :meth:`tick`. Raises :class:`CodecDefect`."""
+        readings: list[AnyReading] = []
+        if data:
+            self._hear(data, now, readings)
+        return readings
+
     def tick(self, now: float) -> list[AnyReading]:
         """Everything that was due until ``now``, each with the time at which it was due. Raises :class:`CodecDefect`."""
         readings: list[AnyReading] = []

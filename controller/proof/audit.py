@@ -22,8 +22,7 @@ from controller.proof.evidence import Evidence
 from controller.proof.segment import Broken
 from controller.retained import About
 from controller.table import OUTAGE, RESTART, Table, Unrestorable
-from controller.wire import Calls
-from devices.calls import Missed, readings
+from devices.calls import Missed, read_calls, readings
 from devices.drivers import driver
 from devices.readings import AnyReading, LinkLost, Reading
 from devices.watch import Watch
@@ -238,15 +237,15 @@ class Auditor:
             for device in room.watches:
                 room.chill(device, SEALED)
             return
-        calls = msgspec.json.decode(body, type=Calls)
-        for call in calls.calls:
-            watch = room.watches.get(calls.device)
-            if watch is None:
-                return
+        device, calls = read_calls(body)
+        watch = room.watches.get(device)
+        if watch is None:
+            return
+        for call in calls:
             if isinstance(call, Missed):
-                room.chill(calls.device, LOST)
+                room.chill(device, LOST)
                 return
-            room.said[calls.device] += (write(reading) for reading in readings(watch, call))
+            room.said[device] += (write(reading) for reading in readings(watch, call))
 
     def _input(self, entry: Entry, body: bytes, room: _Room | None) -> None:
         if is_sealed(body):

@@ -19,7 +19,6 @@ from controller.configuration import load
 from controller.daemon import Daemon
 from controller.logs import configure
 from devices.calls import AnyCall, Heard, Opened, readings
-from devices.readings import escape
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import DRIVER
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
@@ -37,7 +36,7 @@ def calls(wheel: SlingshotSS2, rounds: int) -> Iterator[AnyCall | None]:
     while played < rounds:
         now += 0.25
         for at, line in wheel.advance(now):
-            yield Heard(at, escape(line))
+            yield Heard(at, line)
         if wheel.rounds > played:
             played = wheel.rounds
             yield None

@@ -22,7 +22,6 @@ from controller.station import Station, remembered
 from controller.table import Table as LiveTable
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
 from devices.drivers import driver as find_driver
-from devices.readings import escape
 from devices.watch import Watch
 
 
@@ -75,11 +74,11 @@ class Premises:
         """Lines of the wheel, half a second apart."""
         for line in lines:
             self.now += 0.5
-            self.tell(Heard(self.now, escape(line + b"\r\n")))
+            self.tell(Heard(self.now, line + b"\r\n"))
 
     def silence(self, seconds: float) -> None:
         self.now += seconds
-        self.tell(Heard(self.now, ""))
+        self.tell(Heard(self.now, b""))
 
     def lose(self, reason: str) -> None:
         self.tell(Lost(self.now, reason))

@@ -29,7 +29,7 @@ from controller.station import Station
 from controller.table import Table
 from controller.topics import Topics
 from devices.calls import Heard
-from devices.readings import CardDrawn, LinkGarbage, LinkUp, ShoeReset
+from devices.readings import CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
 from tests.controller.decrees import PAIRS
 from tests.controller.face_down import FaceDown
 from tests.controller.monkey import Monkey, frame
@@ -135,7 +135,7 @@ class Floor:
                 if isinstance(given, CardDrawn) and given.card:
                     self.drawn.add(given.card)
                 if given.frame is not None:
-                    self.station.note("shoe", Heard(given.at, given.frame))
+                    self.station.note("shoe", Heard(given.at, unescape(given.frame)))
                 self.station.take([given])
             await self.station.idle()
         await self.search(write(given), [*replies, *map(str, logs)])

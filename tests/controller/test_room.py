@@ -16,7 +16,7 @@ from controller.wire import MOST
 from devices.calls import Heard
 from tests.controller.premises import Premises
 
-NOISE = "abcdefg\\xff\\n"
+NOISE = b"abcdefg\xff\n"
 
 
 @asynccontextmanager
@@ -67,7 +67,7 @@ async def test_another_device_that_floods_is_named_too(tmp_path: Path) -> None:
 
         def flood(*devices: str) -> str | None:
             for device in devices:
-                made.station.note(device, Heard(made.now, "x" * (MOST + 1)))
+                made.station.note(device, Heard(made.now, b"x" * (MOST + 1)))
             made.archivist.look_at_room([made.station])
             made.archivist.flush([made.station])
             return made.alerts["device-flood"].detail
@@ -85,7 +85,7 @@ async def test_no_device_is_blamed_for_what_the_disk_does_not_take(tmp_path: Pat
 
         def minute(failed: str | None) -> bool:
             made.journal.failed = failed
-            made.station.note("wheel", Heard(made.now, "x" * (MOST + 1)))
+            made.station.note("wheel", Heard(made.now, b"x" * (MOST + 1)))
             made.archivist.look_at_room([made.station])
             made.archivist.flush([made.station])
             return "device-flood" in made.alerts

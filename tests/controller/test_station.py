@@ -64,7 +64,7 @@ async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(
         )
         for made in (covered, station(journal)):
             told = []
-            for card in ("Card:9H", "Card:10H"):
+            for card in (b"Card:9H", b"Card:10H"):
                 made.note("shoe", Heard(1.0, card * 1000))
                 told.append(made.sent()["shoe"].all)
             assert told == ([4096, 4096] if made is covered else [7000, 8000])
@@ -129,7 +129,7 @@ async def test_all_is_stored_when_the_last_bytes_are_too(tmp_path: Path) -> None
         made = station(journal)
         await made.follow(session())
         before = journal.head()
-        made.note("wheel", Heard(1.0, "x"))
+        made.note("wheel", Heard(1.0, b"x"))
         made.flush()
         await made.idle()
         assert journal.head() == before + 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from devices.babble import AT_ONCE, CALM, Babble
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
-from devices.readings import AnyReading, LinkGarbage, LinkUnintelligible, escape
+from devices.readings import AnyReading, LinkGarbage, LinkUnintelligible
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import DRIVER
 
@@ -101,7 +101,7 @@ def calls(stream: list[tuple[float, bytes]], *, single: bool) -> list[AnyCall]:
     for pause, data in stream:
         now += pause
         parts = [data[index : index + 1] for index in range(len(data))] if single else [data]
-        made += [Heard(now, escape(part)) for part in parts]
+        made += [Heard(now, part) for part in parts]
     return [*made, Lost(now + 200.0, "end")]
 
 
@@ -128,7 +128,7 @@ def test_live_and_from_what_was_kept_the_readings_are_the_same(stream: list[tupl
     live, again = make(), make()
     given_calls = calls(stream, single=False)
     end = given_calls[-1].at
-    heard: list[AnyCall] = [*given_calls[:-1], *(Heard(at, "") for at in silences if at < end)]
+    heard: list[AnyCall] = [*given_calls[:-1], *(Heard(at, b"") for at in silences if at < end)]
     said: list[AnyReading] = []
     kept: list[AnyCall] = []
     for call in [*sorted(heard, key=lambda call: call.at), given_calls[-1]]:
