@@ -1,7 +1,8 @@
 """The command line: one module per subcommand, imported when it is asked for.
 
 Each module has ``HELP`` (one line), ``arguments(parser)`` and ``run(arguments) -> exit code``. Output for machines is JSON
-lines on stdout; errors go to stderr, say what and where, and exit with 1 (2 for a wrong call).
+lines on stdout; errors go to stderr, say what and where, and exit with 1 (2 for a wrong call;
+``verify`` and ``audit``: see ``verdicts``).
 """
 
 from __future__ import annotations
@@ -40,7 +41,14 @@ MODULES = {"import": "import_history"}
 
 
 class Failed(Exception):
-    """A subcommand cannot go on. The message is all that its user needs: what, where, and what to do."""
+    """A subcommand cannot go on. The message is all that its user needs: what, where, and what to do.
+
+    ``status``: the exit status; 2 says that the command was called wrongly.
+    """
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -55,7 +63,7 @@ def main(argv: list[str] | None = None) -> int:
             _flush()
     except Failed as error:
         print(f"novamas: {error}", file=sys.stderr)
-        return 1
+        return error.status
     except BrokenPipeError:  # the reader of our output went away; that is its right
         return 0
     except OSError as error:

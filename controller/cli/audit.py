@@ -12,16 +12,21 @@ import msgspec
 
 from controller.cli import Failed
 from controller.cli.progress import Percent
+from controller.cli.verdicts import STATUSES, conclude, lacks, proof, public_key, share, witness_wanted
 
 if TYPE_CHECKING:
-    from controller.proof.audit import Audit
+    from controller.proof.findings import Audit
 
 HELP = "derive every reading from its bytes and every event from its inputs again, and show the first that does not follow"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """JOURNAL [--unseal KEYFILE] [--json]."""
+    """JOURNAL [--key K] [--unseal KEYFILE] [--json]."""
+    parser.epilog = STATUSES
     parser.add_argument("journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it")
+    parser.add_argument(
+        "--key", type=public_key, metavar="PUBLICKEY", help="the public key to trust, as a checkpoint shows it (64 digits)"
+    )
     parser.add_argument(
         "--unseal", type=Path, metavar="KEYFILE", help="the private key of surveillance (64 digits), to prove sealed tables too"
     )
@@ -29,61 +34,95 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """The verdict to stdout. Gives 1 if something does not follow."""
-    from controller.journal.schema import JournalUnusable
+    """The verdict to stdout. Gives its exit status."""
     from controller.proof.audit import audit
 
     unseal = None if given.unseal is None else _unseal(given.unseal)
     with Percent("auditing") as percent:
-        try:
-            made = audit(given.journal, unseal, percent.show)
-        except JournalUnusable as error:
-            raise Failed(str(error)) from error
-    if given.json:
-        print(msgspec.json.encode({**msgspec.structs.asdict(made), "proves": made.proves}).decode())
-    else:
-        _page(made)
-    return 0 if made.proves else 1
+        made = audit(given.journal, unseal, percent.show, given.key)
+    return conclude(made.outcome, [_as_json(made)] if given.json else _page(made, given.journal))
 
 
 def _unseal(path: Path) -> Callable[[bytes], bytes]:
     from nacl.public import PrivateKey
 
     from controller.confidential import open_sealed
+    from controller.key_file import KeyFileUnusable, read_key_file
 
     try:
-        key = PrivateKey(bytes.fromhex(path.read_text(encoding="ascii").strip()))
-    except OSError as error:
-        raise Failed(f"{path}: {error.strerror}") from error
-    except Exception as error:
-        raise Failed(f"{path}: not a private key (64 hexadecimal digits)") from error
+        key = PrivateKey(read_key_file(path))
+    except KeyFileUnusable as error:
+        raise Failed(f"--unseal: {error}; name the file that `novamas keygen` made", status=2) from None
     return lambda body: bytes(open_sealed(body, key).body)
 
 
-def _page(made: Audit) -> None:
-    unproved = made.readings - made.proved_readings, made.events - made.proved_events
-    print(f"Journal   {made.journal}, {made.entries} entries")
-    print(f"Readings  {made.proved_readings} of {made.readings} follow from the bytes of their device")
-    print(f"Events    {made.proved_events} of {made.events} follow from readings and {made.commands} commands of persons")
+def _as_json(made: Audit) -> str:
+    whole = {"outcome": made.outcome, "proves": made.proves, **msgspec.structs.asdict(made)}
+    chain = {"outcome": made.chain.outcome, "holds": made.chain.holds, **msgspec.structs.asdict(made.chain)}
+    return msgspec.json.encode({**whole, "chain": chain}).decode()
+
+
+def _page(made: Audit, journal: Path) -> list[str]:
+    lines = [
+        f"Journal   {made.journal}, {made.entries} entries",
+        f"Readings  {made.proved_readings} of {made.readings} follow from the bytes of their device",
+        f"Events    {made.proved_events} of {made.events} follow from readings and {made.commands} commands of persons",
+    ]
     here = f"novamas {version('novamas')}"
     for run in made.runs:
         other = "" if run.software == here else f"; this is {here}, and a difference may come from that"
-        print(f"Run       {run.boot} since {run.since}: {run.software}, Python {run.python}, {run.events} events{other}")
-    for why, count in made.unproved.items():
-        print(f"Unproved  {count}: {why}")
+        lines.append(f"Run       {run.boot} since {run.since}: {run.software}, Python {run.python}, {run.events} events{other}")
+    lines += [f"Unproved  {count}: {why}" for why, count in made.unproved.items()]
+    lines += [f"Note      {note}" for note in made.notes]
     if made.unheard:
-        print(f"Note      {made.unheard} readings were heard and not stored any more: the daemon was ended in between")
-    print()
-    if made.proves:
-        print(
-            "PROVED: " + ("everything that can be derived is as it stands." if any(unproved) else "every reading and every event.")
-        )
-        return
-    first = made.differences[0]
-    print(f"NOT PROVED. First at entry {first.position}, {first.time}, table {first.table or '-'}: {first.what}")
-    print(f"  derived: {first.derived or 'nothing'}")
-    print(f"  found:   {first.found or 'nothing'}")
-    for difference in made.differences[1:]:
-        print(f"Also at entry {difference.position}: {difference.what}")
-    if made.more:
-        print(f"And {made.more} more.")
+        lines.append(f"Note      {made.unheard} readings were heard and not stored any more: the daemon was ended in between")
+    return [*lines, "", *_headline(made), *witness_wanted(made.chain, journal)]
+
+
+def _headline(made: Audit) -> list[str]:
+    from controller.proof.findings import OTHER_KEY
+    from controller.proof.outcome import Outcome
+
+    chain = made.chain
+    if made.outcome is Outcome.DOES_NOT_HOLD:
+        return _against(made)
+    derived = f"{made.derived} of {made.derivable} readings and events ({share(made.derived, made.derivable)})"
+    if made.outcome is Outcome.HOLDS:
+        whole = made.derived == made.derivable
+        return [
+            "PROVED: every reading and every event."
+            if whole
+            else f"PROVED: {derived}; the others cannot be derived, for the reasons above.",
+            *proof(chain),
+        ]
+    if not chain.entries:
+        return [f"COULD NOT BE JUDGED: {'; '.join(chain.unread) or 'the journal has no entries yet'}."]
+    lines = [f"COULD NOT BE JUDGED: nothing speaks against it, and {derived} follow."]
+    if OTHER_KEY in made.unproved:
+        lines.append(f"{made.sealed} entries are sealed for another key than that of --unseal: audit again with the right one.")
+    elif made.sealed:
+        lines.append(f"{made.sealed} entries are sealed: audit again with --unseal KEYFILE, the private key of surveillance.")
+    elif made.unproved_tables:
+        lines.append(f"No event could be derived of the tables {', '.join(made.unproved_tables)}, for the reasons above.")
+    elif not made.derived:
+        lines.append("It has neither a reading nor an event yet that could be derived.")
+    return [*lines, *lacks(chain), *proof(chain)]
+
+
+def _against(made: Audit) -> list[str]:
+    lines = []
+    if made.chain.problems:
+        first = made.chain.problems[0]
+        lines.append(f"NOT PROVED. The journal does not hold, whatever follows from it. First: {first.what}")
+        lines.append(f"  in {first.source}; `novamas verify` shows all")
+    for index, difference in enumerate(made.differences):
+        if index or lines:
+            lines.append(f"Also at entry {difference.position}: {difference.what}")
+            continue
+        at = f"{difference.position}, {difference.time}, table {difference.table or '-'}"
+        lines += [
+            f"NOT PROVED. First at entry {at}: {difference.what}",
+            f"  derived: {difference.derived or 'nothing'}",
+            f"  found:   {difference.found or 'nothing'}",
+        ]
+    return [*lines, *([f"And {made.more} more."] if made.more else []), *lacks(made.chain)]

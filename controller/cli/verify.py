@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from controller.cli import Failed
 from controller.cli.progress import Percent
+from controller.cli.verdicts import STATUSES, conclude, lacks, proof, public_key, share, witness_wanted
+
+if TYPE_CHECKING:
+    from controller.proof.verdict import Verdict
 
 HELP = "walk the chain of a journal and its sealed days, and name the first entry that does not hold"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """JOURNAL [--key K] [--witness ARCHIVE] [--json]."""
+    parser.epilog = STATUSES
     parser.add_argument("journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it")
-    parser.add_argument("--key", metavar="PUBLICKEY", help="the public key to trust, as a checkpoint shows it (64 digits)")
+    parser.add_argument(
+        "--key", type=public_key, metavar="PUBLICKEY", help="the public key to trust, as a checkpoint shows it (64 digits)"
+    )
     parser.add_argument(
         "--witness", type=Path, metavar="ARCHIVE", help="a subscriber's archive: events and checkpoints as JSON lines, in any order"
     )
@@ -25,64 +31,79 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """The verdict to stdout. Gives 1 if something is wrong."""
-    from controller.journal.schema import JournalUnusable
+    """The verdict to stdout. Gives its exit status."""
     from controller.proof.verify import verify
     from controller.proof.witness import Witness
 
-    if given.key is not None and (len(given.key) != 64 or not set(given.key.lower()) <= set("0123456789abcdef")):
-        raise Failed(f"--key {given.key}: a public key is 64 hexadecimal digits")
-    try:
-        witness = None if given.witness is None else Witness(given.witness)
-    except OSError as error:
-        raise Failed(f"{given.witness}: {error.strerror}") from error
-    with Percent("verifying") as percent:
+    witness, unheard = None, None
+    if given.witness is not None:
         try:
-            verdict = verify(
-                given.journal,
-                None if given.key is None else given.key.lower(),
-                () if witness is None else witness.checkpoints.values(),
-                (lambda _: None) if witness is None else witness.hear,
-                percent.show,
-            )
-        except JournalUnusable as error:
-            raise Failed(str(error)) from error
+            witness = Witness(given.witness)
+        except OSError as error:
+            unheard = f"{given.witness}: {error.strerror}; name a file with what a subscriber kept"
+    with Percent("verifying") as percent:
+        verdict = verify(
+            given.journal,
+            given.key,
+            () if witness is None else witness.checkpoints.values(),
+            (lambda _: None) if witness is None else witness.hear,
+            percent.show,
+        )
     if witness is not None:
         witness.testify(verdict)
-    if given.json:
-        print(msgspec.json.encode({**msgspec.structs.asdict(verdict), "holds": verdict.holds}).decode())
-    else:
-        _page(verdict, given.witness)
-    sys.stdout.flush()
-    return 0 if verdict.holds else 1
+    if unheard is not None:
+        verdict.unread.append(unheard)
+    return conclude(verdict.outcome, [as_json(verdict)] if given.json else _page(verdict, given.journal, given.witness))
 
 
-def _page(verdict: object, witness: Path | None) -> None:
-    from controller.proof.verify import Verdict
+def as_json(verdict: Verdict) -> str:
+    """The verdict as one object."""
+    outcome = {"outcome": verdict.outcome, "holds": verdict.holds}
+    return msgspec.json.encode({**outcome, **msgspec.structs.asdict(verdict)}).decode()
 
-    assert isinstance(verdict, Verdict)
-    print(f"Journal     {verdict.journal}")
-    print(
-        f"Entries     {verdict.entries}, from {verdict.first or '-'} to {verdict.last or '-'}; {verdict.segments} sealed segments"
-    )
-    signed = verdict.checkpoints - verdict.unsigned
-    print(f"Checkpoints {signed} signed, {verdict.unsigned} not; vouched for up to entry {verdict.through} of {verdict.head}")
-    whose = "as given" if verdict.trusted else "named by the journal itself; give --key to rely on no word of it"
-    print(f"Keys        {', '.join(verdict.keys) or 'none'} ({whose})")
+
+def _page(verdict: Verdict, journal: Path, witness: Path | None) -> list[str]:
+    signed = verdict.checkpoints - verdict.unsigned - verdict.elsewhere
+    whose = "given with --key" if verdict.trusted else "named by the journal itself"
+    lines = [
+        f"Journal     {verdict.journal}",
+        f"Entries     {verdict.entries}, from {verdict.first or '-'} to {verdict.last or '-'}; {verdict.segments} sealed days",
+        f"Checkpoints {signed} signed, {verdict.unsigned} not; vouched for up to entry {verdict.through} of {verdict.head}",
+        f"Keys        {', '.join(verdict.keys) or 'none'} ({whose})",
+    ]
     if witness is not None:
-        print(f"Witness     {witness}: {verdict.witnessed} events as they stand in the journal")
-    for note in verdict.notes:
-        print(f"Note        {note}")
-    print()
+        lines.append(f"Witness     {witness}: {verdict.witnessed} events as they stand in the journal")
+    notes = list(verdict.notes)
+    if verdict.elsewhere:
+        notes.append(f"{verdict.elsewhere} checkpoints are of other journals, and were passed over")
+    if verdict.disbelieved:
+        notes.append(f"{verdict.disbelieved} checkpoints of the archive are not signed with a key to trust, and were not believed")
+    notes += [
+        f"entries {span.first} to {span.last} were removed when their time was over, as the journal says"
+        for span in verdict.removed
+    ]
+    lines += [f"Note        {note}" for note in notes]
+    return [*lines, "", *headline(verdict), *([] if witness is not None else witness_wanted(verdict, journal))]
+
+
+def headline(verdict: Verdict) -> list[str]:
+    """The verdict in words, with how much of the journal it is about."""
+    if verdict.problems:
+        first = verdict.problems[0]
+        lines = [f"DOES NOT HOLD. First: {first.what}", f"               in {first.source}"]
+        lines += [f"Also: {problem.what}" for problem in verdict.problems[1:]]
+        lines += [f"And {verdict.more} more."] if verdict.more else []
+        return [*lines, *lacks(verdict)]
+    covered = f"{verdict.proved} of {verdict.entries} entries ({share(verdict.proved, verdict.entries)})"
+    if verdict.holds and verdict.trusted:
+        return [f"HOLDS: {covered} are as they were signed with the key given, and none is missing."]
     if verdict.holds:
-        print("HOLDS: every entry is the one that was written, and none is missing.")
-        if verdict.through < verdict.head:
-            print(f"No checkpoint vouches for entries after {verdict.through}: the chain cannot tell if some were cut off there.")
-        return
-    first = verdict.problems[0]
-    print(f"DOES NOT HOLD. First: {first.what}")
-    print(f"               in {first.source}")
-    for problem in verdict.problems[1:]:
-        print(f"Also: {problem.what}")
-    if verdict.more:
-        print(f"And {verdict.more} more.")
+        return [f"HOLDS TOGETHER: each of {verdict.entries} entries follows from the one before.", *proof(verdict)]
+    if not verdict.entries:
+        return [f"COULD NOT BE JUDGED: {'; '.join(verdict.unread) or 'the journal has no entries yet'}."]
+    told = f"; {covered} are proved" if verdict.trusted else ""
+    return [
+        f"COULD NOT BE JUDGED: nothing speaks against it, and not all is there to prove it{told}.",
+        *lacks(verdict),
+        *proof(verdict),
+    ]

@@ -7,7 +7,8 @@ commands go through a fresh table and game and must give the events that are sto
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -18,8 +19,11 @@ from controller.games.game import Rejected
 from controller.games.games import make_game
 from controller.journal.schema import Entry
 from controller.notation import read_input, write
-from controller.proof.evidence import Evidence
+from controller.proof.findings import LOST, MOST, NO_BEGINNING, NO_SETUP, OTHER_KEY, SEALED, Audit, Difference, Run
+from controller.proof.live import LiveFile, Saved
 from controller.proof.segment import Broken
+from controller.proof.verdict import Verdict
+from controller.proof.verify import verify
 from controller.retained import About
 from controller.table import OUTAGE, RESTART, Table, Unrestorable
 from devices.calls import Missed, read_calls, readings
@@ -27,65 +31,7 @@ from devices.drivers import driver
 from devices.readings import AnyReading, LinkLost, Reading
 from devices.watch import Watch
 
-MOST = 20
-"""Differences that are listed; the rest is counted."""
-
-SEALED = "sealed for surveillance"
-NO_BEGINNING = "the beginning of its run is not kept"
-LOST = "inputs were lost while the journal could not be written"
-
 Unseal = Callable[[bytes], bytes]
-
-
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry that does not follow from what is before it. ``derived``: what does; null: nothing."""
-
-    position: int
-    time: str
-    table: str
-    boot: str
-    what: str
-    derived: str | None
-    found: str | None
-
-
-class Run(msgspec.Struct, kw_only=True):
-    """One run of the daemon: which software wrote what."""
-
-    boot: str
-    software: str
-    python: str
-    since: str
-    first: int
-    entries: int = 0
-    readings: int = 0
-    commands: int = 0
-    events: int = 0
-    differences: int = 0
-
-
-class Audit(msgspec.Struct, kw_only=True):
-    """What was found. ``proved_readings`` follow from bytes, ``proved_events`` from inputs; ``unproved``: why others could not be
-    derived, and how many.
-    """
-
-    journal: str
-    entries: int = 0
-    readings: int = 0
-    proved_readings: int = 0
-    commands: int = 0
-    events: int = 0
-    proved_events: int = 0
-    unheard: int = 0
-    unproved: dict[str, int] = {}
-    runs: list[Run] = []
-    differences: list[Difference] = []
-    more: int = 0
-
-    @property
-    def proves(self) -> bool:
-        """Whether nothing differs."""
-        return not self.differences
 
 
 class _Room:
@@ -130,48 +76,75 @@ class _Room:
 
 def _is_own(room: _Room, given: LinkLost) -> bool:
     """Whether a table whose state is sealed said this itself: how many devices it missed then cannot be read."""
-    return room.why == SEALED and given.reason in (RESTART, OUTAGE)
+    return room.why in (SEALED, OTHER_KEY) and given.reason in (RESTART, OUTAGE)
 
 
 class Auditor:
     """Takes the entries in order."""
 
-    def __init__(self, journal: Path, unseal: Unseal | None = None) -> None:
-        self.audit = Audit(journal=str(journal))
+    def __init__(self, journal: Path, unseal: Unseal | None = None, rows: Sequence[Saved] = ()) -> None:
+        self.audit = Audit(journal=str(journal), chain=Verdict(journal=str(journal)))
         self._unseal = unseal
+        self._why_sealed = SEALED if unseal is None else OTHER_KEY
         self._rooms: dict[str, _Room] = {}
         self._runs: dict[str, Run] = {}
         self._saved: dict[str, bytes] = {}  # what each table knows, as derived
+        self._unset: dict[str, str] = {}  # by table the run in which this software cannot set it up
+        self._rows = {row.table: row for row in rows}
+        self._tables: dict[str, tuple[int, int]] = {}
+        """Of each table the events, and how many of them were derived."""
 
     def hear(self, entry: Entry) -> None:
-        """The next entry."""
+        """The next entry. What is in it may be of any kind: the chain alone tells whether it was written so."""
         self.audit.entries += 1
         run = self._run(entry)
         if run is not None:
             run.entries += 1
-        body = entry.body
-        if is_sealed(body) and self._unseal is not None:
-            try:
-                body = self._unseal(body)
-            except ValueError as error:
-                self._differs(entry, f"cannot be unsealed: {error}", None)
-        if entry.kind == "boot":
-            self._boot(entry)
-            return
         room = self._rooms.get(entry.table)
         if room is not None and room.boot != entry.boot:
             room = None
         try:
-            self._take(entry, body, room)
-        except ValueError as error:  # also a msgspec.ValidationError
-            self._differs(entry, f"cannot be read: {error}", None)
+            if entry.kind == "boot":
+                self._boot(entry)
+            else:
+                self._take(entry, self._opened(entry), room)
+        except Exception as error:
+            what = str(error) if isinstance(error, ValueError) else f"the software failed on it ({type(error).__name__})"
+            self._differs(entry, f"cannot be derived: {what}", None)
             self._give_up(room, "an entry before could not be read")
+        if (row := self._rows.get(entry.table)) is not None and row.position == entry.position:
+            self._hold(entry, row)
 
-    def end(self) -> None:
-        """No more entries."""
+    def end(self, chain: Verdict) -> None:
+        """No more entries. ``chain``: whether they are those that were written."""
         for room in self._rooms.values():
             if room.due:
                 self._missing(room, None)
+        self.audit.chain = chain
+        self.audit.unproved_tables = [table for table, (events, proved) in self._tables.items() if events and not proved]
+
+    def _opened(self, entry: Entry) -> bytes:
+        if not is_sealed(entry.body):
+            return entry.body
+        if self._unseal is not None:
+            try:
+                return self._unseal(entry.body)
+            except ValueError:
+                pass  # for another key; that it was changed the chain would tell
+        self.audit.sealed += 1
+        return entry.body
+
+    def _hold(self, entry: Entry, row: Saved) -> None:
+        """Whether what the journal would go on with is what follows."""
+        derived = self._saved.get(entry.table)
+        if is_locked(row.state):
+            self.audit.notes.append(
+                f"what is saved of table {entry.table} is locked; it is proved when a daemon has gone on with it"
+            )
+        elif derived is None:
+            self.audit.notes.append(f"what is saved of table {entry.table} could not be derived")
+        elif derived != row.state:
+            self._differs(entry, "what is saved of the table (table saved) does not follow", derived, row.state)
 
     def _take(self, entry: Entry, body: bytes, room: _Room | None) -> None:
         if room is not None and entry.kind != "event" and room.due:
@@ -201,13 +174,14 @@ class Auditor:
             try:
                 self._rooms[setup.id] = _Room(boot.site, entry.boot, setup, whole=not boot.continues)
             except (KeyError, ValueError) as error:
-                self._differs(entry, f"table {setup.id} cannot be set up: {error}", None)
+                self._unset[setup.id] = entry.boot
+                self.audit.notes.append(f"table {setup.id} of run {entry.boot} cannot be set up by this software: {error}")
 
     def _state(self, entry: Entry, body: bytes, room: _Room | None) -> None:
         if room is None:
             return
         if is_sealed(body):
-            self._give_up(room, SEALED)
+            self._give_up(room, self._why_sealed)
             return
         begun = msgspec.json.decode(body, type=Begun)
         saved = None if (told := bytes(begun.saved)) == b"null" else told
@@ -228,6 +202,8 @@ class Auditor:
             self._differs(entry, f"the table cannot be taken up: {error}", None)
             return
         assert room.table is not None
+        if begun.why == "aside" and saved is not None:
+            self._saved[entry.table] = saved
         room.gaps = 0 if begun.why in ("day", "aside") else len(room.table.gap(0.0))
 
     def _bytes(self, body: bytes, room: _Room | None) -> None:
@@ -235,7 +211,7 @@ class Auditor:
             return
         if is_sealed(body):
             for device in room.watches:
-                room.chill(device, SEALED)
+                room.chill(device, self._why_sealed)
             return
         device, calls = read_calls(body)
         watch = room.watches.get(device)
@@ -250,8 +226,8 @@ class Auditor:
     def _input(self, entry: Entry, body: bytes, room: _Room | None) -> None:
         if is_sealed(body):
             self.audit.readings += 1
-            self._unproved(SEALED)
-            self._give_up(room, SEALED)
+            self._unproved(self._why_sealed)
+            self._give_up(room, self._why_sealed)
             return
         given = read_input(body)
         if room is not None and isinstance(given, LinkLost) and (room.gaps or _is_own(room, given)):
@@ -277,7 +253,7 @@ class Auditor:
             run.readings += 1
         watch = room.watches.get(given.device) if room is not None else None
         if room is None or watch is None:
-            self._unproved(NO_BEGINNING if room is None else room.cold.get(given.device, NO_BEGINNING))
+            self._unproved(self._why_no_room(entry) if room is None else room.cold.get(given.device, NO_BEGINNING))
             return
         said = room.said[given.device]
         derived = said.popleft() if said else None
@@ -292,9 +268,11 @@ class Auditor:
         if run := self._run(entry):
             run.events += 1
         if room is None or room.table is None:
-            self._unproved(NO_BEGINNING if room is None else room.why)
+            self._count(entry, proved=0)
+            self._unproved(self._why_no_room(entry) if room is None else room.why)
             return
         derived = room.due.popleft() if room.due else None
+        self._count(entry, proved=derived == entry.body)
         if derived == entry.body:
             self.audit.proved_events += 1
             return
@@ -347,30 +325,35 @@ class Auditor:
     def _run(self, entry: Entry) -> Run | None:
         return self._runs.get(entry.boot)
 
+    def _count(self, entry: Entry, *, proved: int) -> None:
+        events, derived = self._tables.get(entry.table, (0, 0))
+        self._tables[entry.table] = events + 1, derived + proved
+
+    def _why_no_room(self, entry: Entry) -> str:
+        return NO_SETUP if self._unset.get(entry.table) == entry.boot else NO_BEGINNING
+
     def _unproved(self, why: str) -> None:
         self.audit.unproved[why] = self.audit.unproved.get(why, 0) + 1
 
 
-def audit(journal: Path, unseal: Unseal | None = None, progress: Callable[[int, int], None] = lambda _done, _total: None) -> Audit:
-    """Derive everything again. ``unseal`` opens what is sealed. Raises ``JournalUnusable`` where there is nothing to audit."""
-    evidence = Evidence(journal)
-    auditor = Auditor(journal, unseal)
-    total, latest = evidence.size(), 0
-    try:
-        for number, (_, entry) in enumerate(evidence.entries(), 1):
-            auditor.hear(entry)
-            latest = entry.position
-            if not number % 500:
-                progress(number, total)
-    except Broken as broken:
-        evidence.unreadable.append(str(broken))
-    auditor.end()
-    for what in evidence.unreadable:
-        auditor.audit.differences.append(
-            Difference(position=latest + 1, time="", table="", boot="", what=f"cannot be read: {what}", derived=None, found=None)
-        )
-    progress(total, total)
+def audit(
+    journal: Path,
+    unseal: Unseal | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    key: str | None = None,
+) -> Audit:
+    """Verify the chain, and derive everything in it again. ``unseal`` opens what is sealed; ``key``: the public key to trust."""
+    auditor = Auditor(journal, unseal, _rows(journal))
+    auditor.end(verify(journal, key, each=auditor.hear, progress=progress))
     return auditor.audit
+
+
+def _rows(journal: Path) -> list[Saved]:
+    try:
+        with closing(LiveFile(journal)) as live:
+            return live.saved()
+    except Broken:
+        return []  # which verify tells
 
 
 def _text(body: bytes) -> str:

@@ -106,9 +106,18 @@ def keep(checkpoint: Checkpoint, journal: Path) -> None:
 def kept(journal: Path) -> Checkpoint | None:
     """What :func:`keep` wrote last; None if there is nothing that can be read."""
     try:
-        return msgspec.json.decode(checkpoint_path(journal).read_bytes(), type=Checkpoint)
-    except (OSError, ValueError):
+        return read_checkpoint(checkpoint_path(journal).read_bytes())
+    except OSError:
         return None
+
+
+def read_checkpoint(body: bytes) -> Checkpoint | None:
+    """A checkpoint that somebody kept; None if this is none."""
+    try:
+        made = msgspec.json.decode(body, type=Checkpoint)
+    except (ValueError, RecursionError):
+        return None
+    return made if 0 <= made.position < 1 << 63 else None
 
 
 def checkpoint_path(journal: Path) -> Path:

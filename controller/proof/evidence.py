@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, JournalUnusable
 from controller.proof.checkpoint import Checkpoint
-from controller.proof.segment import Broken, Segment, segments
+from controller.proof.live import LiveFile, Saved
+from controller.proof.segment import Broken, Segment, Unreadable, folder, segments
 
 
 class Source:
@@ -31,23 +31,35 @@ class Source:
                 yield from (entry for entry in segment.entries() if entry.position > after)
                 self.sealed = segment.checkpoint
             return
-        try:
-            with closing(JournalReader(self.path)) as reader:
-                yield from reader.entries(max(after, self.after))
-        except (sqlite3.Error, JournalUnusable) as error:
-            raise Broken(f"{self.path}: {error}") from None
+        with closing(LiveFile(self.path)) as live:
+            yield from live.entries(max(after, self.after))
 
 
 class Evidence:
-    """The sources of one journal, oldest first. ``unreadable``: what could not be opened at all, and why."""
+    """The sources of one journal, oldest first. Raises ``JournalUnusable`` where there are none.
+
+    ``unreadable``: what the disk or its rights keep from us, and why; ``broken``: what was read and is no evidence any more.
+    ``saved``: what each table knew last, by the live file; None: it has none that can be read. ``strays``: entries of the live
+    file that stand before the first. ``withheld``: the segments among the unreadable.
+    """
 
     def __init__(self, journal: Path) -> None:
         self.journal = journal
         self.sources: list[Source] = []
         self.unreadable: list[str] = []
-        live = self._live()
+        self.broken: list[str] = []
+        self.saved: list[Saved] | None = None
+        self.strays = 0
+        self.withheld: list[Path] = []
+        live: Source | None = None
+        try:
+            live = self._live() if journal.exists() else None
+        except Broken as error:
+            self._note(error)
+        except OSError as error:
+            self.unreadable.append(f"{error.filename or journal}: {error.strerror}; run this as a user who may read it")
         sealed = []
-        for path in segments(journal):
+        for path in self._segments():
             try:
                 with closing(Segment(path)) as segment:
                     header = segment.header
@@ -58,10 +70,12 @@ class Evidence:
                         base=header.base,
                         after=header.after,
                         last=header.last,
-                        previous=bytes.fromhex(header.previous),
+                        previous=segment.previous,
                     )
-            except (Broken, ValueError) as error:
-                self.unreadable.append(str(error))
+            except Broken as error:
+                self._note(error)
+                if isinstance(error, Unreadable):
+                    self.withheld.append(path)
                 continue
             sealed.append(source)
         # The chains in the order of their first segments, that of the live file last; each chain in its own order.
@@ -70,8 +84,8 @@ class Evidence:
         self.sources = sorted(sealed, key=lambda source: (order[source.journal], source.after))
         if live is not None:
             self.sources.append(live)
-        if not self.sources and not self.unreadable:
-            raise JournalUnusable(f"{journal}: no journal, and no segments beside it")
+        if not self.sources and not self.unreadable and not self.broken:
+            raise JournalUnusable(f"{journal}: no journal, and no sealed days beside it; name the SQLite file of a daemon")
 
     def entries(self) -> Iterator[tuple[Source, Entry]]:
         """Every entry once, with where it is from. Raises :class:`Broken`."""
@@ -93,29 +107,45 @@ class Evidence:
 
     def damage(self) -> str | None:
         """What is wrong with the live file beside its entries, or None."""
-        try:
-            with closing(JournalReader(self.journal)) as reader:
-                return reader.damage()
-        except JournalUnusable:
+        if not any(not source.is_segment for source in self.sources):
             return None  # no such file, or one that is said to be unreadable
-
-    def _live(self) -> Source | None:
-        if not self.journal.exists():
-            return None
         try:
-            with closing(JournalReader(self.journal)) as reader:
-                begins = reader.beginning()
-                return Source(
-                    self.journal,
-                    is_segment=False,
-                    journal=reader.id(),
-                    base=reader.base(),
-                    after=begins.position,
-                    last=reader.head().position,
-                    previous=begins.hash,
-                )
-        except JournalUnusable as error:
-            self.unreadable.append(str(error))
-        except sqlite3.Error as error:
-            self.unreadable.append(f"{self.journal}: {error}")
-        return None
+            with closing(LiveFile(self.journal)) as live:
+                return live.damage()
+        except Unreadable:
+            return None  # said where its entries are read
+        except Broken as error:
+            return str(error)
+
+    def _segments(self) -> list[Path]:
+        try:
+            if folder(self.journal).is_dir():
+                os.listdir(folder(self.journal))  # noqa: PTH208 - which glob does not tell when it may not
+            return segments(self.journal)
+        except OSError as error:
+            self.unreadable.append(f"{error.filename or self.journal}: {error.strerror}; run this as a user who may read it")
+            return []
+
+    def _live(self) -> Source:
+        if not self.journal.is_file():
+            raise Unreadable(f"{self.journal}: not a file; name the SQLite file of a daemon (journal.path in its configuration)")
+        with closing(LiveFile(self.journal)) as live:
+            begins = live.beginning()
+            source = Source(
+                self.journal,
+                is_segment=False,
+                journal=live.id(),
+                base=live.base(),
+                after=begins.position,
+                last=max(live.last(), begins.position),
+                previous=begins.hash,
+            )
+            self.strays = live.strays(begins.position)
+            try:
+                self.saved = live.saved()  # after the last position: it is never behind it, also while a daemon writes
+            except Broken as error:
+                self._note(error)
+            return source
+
+    def _note(self, error: Broken) -> None:
+        (self.unreadable if isinstance(error, Unreadable) else self.broken).append(str(error))

@@ -13,13 +13,16 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from controller.journal.schema import Entry, Kind, chained
-from controller.proof.checkpoint import Checkpoint
+from controller.proof.checkpoint import Checkpoint, read_checkpoint
 
 FORMAT = "novamas segment 1"
+
+Position = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -29,17 +32,17 @@ class Header(msgspec.Struct, frozen=True):
 
     format: str
     journal: str
-    base: int
+    base: Position
     day: str
-    after: int
-    last: int
+    after: Position
+    last: Position
     previous: str
 
 
 class Line(msgspec.Struct, frozen=True):
     """One entry. The hash before it is that of the line before."""
 
-    position: int
+    position: Position
     table: str
     boot: str
     kind: Kind
@@ -51,7 +54,17 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Broken(Exception):
-    """A segment cannot be read to its end. The message names the file and says why."""
+    """What should hold entries cannot be read to its end. The message names the file and says why."""
+
+
+class Unreadable(Broken):
+    """It could not be read at all, or the disk did not give it: nothing can be said of what it holds."""
+
+
+LONGEST = 1 << 24
+"""Bytes of the longest line that is read: entries have a few hundred thousand at most."""
+HOSTILE = (ValueError, RecursionError)
+"""What decoding JSON raises that nobody of ours wrote."""
 
 
 _NAME = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}-\d{12}-\d{12}\.jsonl\.gz")
@@ -113,14 +126,16 @@ class Segment:
         self.checkpoint: Checkpoint | None = None
         """The last line, once all entries were read."""
         self._lines = _lines(path)
+        first = next(self._lines, None)
+        if first is None:
+            raise Broken(f"{path}: empty")
         try:
-            self.header = msgspec.json.decode(next(self._lines), type=Header)
-        except StopIteration:
-            raise Broken(f"{path}: empty") from None
-        except ValueError as error:
-            raise Broken(f"{path}: no segment: {error}") from None
+            self.header = msgspec.json.decode(first, type=Header)
+            self.previous = bytes.fromhex(self.header.previous)
+        except HOSTILE:
+            raise Broken(f"{path}: its first line is not the header of a sealed day") from None
         if self.header.format != FORMAT:
-            raise Broken(f"{path}: written in the format {self.header.format!r}, not {FORMAT!r}")
+            raise Broken(f"{path}: written in the format {self.header.format[:40]!r}; this software reads {FORMAT!r}")
 
     def close(self) -> None:
         """Close the file."""
@@ -130,27 +145,30 @@ class Segment:
         """The entries in order, as they stand."""
         previous = self.header.previous
         line = next(self._lines, None)
-        for following in self._lines:
+        for number, following in enumerate(self._lines, 2):
             assert line is not None
             try:
                 entry = msgspec.json.decode(line, type=Line)
                 yield _entry(entry, previous)
-            except ValueError as error:
-                raise Broken(f"{self.path}: the line after that of hash {previous[:16]}... is no entry: {error}") from None
+            except HOSTILE:
+                raise Broken(f"{self.path}: line {number} is not an entry") from None
             previous, line = entry.hash, following
-        try:
-            self.checkpoint = msgspec.json.decode(line or b"", type=Checkpoint)
-        except ValueError:
-            raise Broken(f"{self.path}: it does not end with a checkpoint: it was cut") from None
+        self.checkpoint = read_checkpoint(line or b"")
+        if self.checkpoint is None:
+            raise Broken(f"{self.path}: it does not end with a checkpoint: it was cut off")
 
 
 def _lines(path: Path) -> Iterator[bytes]:
     try:
         with gzip.open(path, "rb") as file:
-            for line in file:
+            while line := file.readline(LONGEST):
+                if len(line) == LONGEST:
+                    raise Broken(f"{path}: a line is longer than {LONGEST >> 20} MiB, which no entry is")
                 yield line.rstrip(b"\n")
-    except (OSError, EOFError, zlib.error) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise Broken(f"{path}: {error}") from None
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror or error}; run this as a user who may read the file") from None
 
 
 def _line(entry: Entry) -> Line:

@@ -7,7 +7,7 @@ a recall counts as the events that are in it. Everything else is passed over.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,26 +15,35 @@ from typing import Any
 import msgspec
 
 from controller.journal.schema import Entry
-from controller.proof.checkpoint import Checkpoint
-from controller.proof.verify import Verdict
+from controller.proof.checkpoint import Checkpoint, read_checkpoint
+from controller.proof.segment import HOSTILE, LONGEST
+from controller.proof.verdict import Verdict
+
+NAMED = 5
+"""Malformed lines whose numbers are told."""
 
 Name = tuple[str, str, int]
 """Table, boot and seq: one event of the whole site."""
 
 
 class Witness:
-    """What an archive holds. Raises ``OSError``. ``unreadable``: lines that are no JSON object."""
+    """What an archive holds. Raises ``OSError``. ``unreadable``: the numbers of lines that hold nothing of ours, the first few;
+    ``malformed``: how many there are.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.checkpoints: dict[bytes, Checkpoint] = {}
         self.events: dict[Name, tuple[bytes, str]] = {}
-        self.unreadable = 0
+        self.unreadable: list[int] = []
+        self.malformed = 0
         self.conflicts: list[Name] = []
         with path.open("rb") as lines:
-            for line in lines:
-                for body in self._bodies(line):
-                    self._keep(body)
+            for number, line in enumerate(iter(partial(lines.readline, LONGEST), b""), 1):
+                if not self._line(line):
+                    self.malformed += 1
+                    if len(self.unreadable) < NAMED:
+                        self.unreadable.append(number)
         self._seen: set[Name] = set()
         self._differ: list[tuple[int, Name]] = []
         self._only_here = 0
@@ -53,13 +62,15 @@ class Witness:
         self._seen.add(name)
         try:
             same = _digest(json.loads(entry.body)) == told[0]
-        except ValueError:
+        except (AttributeError, *HOSTILE):  # no object, or no JSON at all
             same = False
         if not same:
             self._differ.append((entry.position, name))
 
     def testify(self, verdict: Verdict) -> None:
         """Add to the verdict what the archive says, once all entries were heard."""
+        if not verdict.entries:
+            return  # there is nothing to hold against it
         source = str(self.path)
         for position, name in self._differ:
             verdict.wrong(source, position, f"{_spell(name)} was published otherwise than it stands in the journal")
@@ -70,56 +81,60 @@ class Witness:
             if time < self._oldest:
                 gone += 1
             else:
-                verdict.wrong(source, None, f"{_spell(name)} of {time} was published and is not in the journal")
+                verdict.wrong(source, None, f"{_spell(name)} of {time[:40]} was published and is not in the journal")
         for name in self.conflicts:
             verdict.wrong(source, None, f"{_spell(name)} stands twice in the archive, and not the same")
         verdict.witnessed = len(self._seen)
+        lines = ", ".join(map(str, self.unreadable)) + (", ..." if self.malformed > len(self.unreadable) else "")
         notes = (
             (gone, "events of the archive are older than what is kept of the journal"),
             (self._only_here, "events of the journal are not in the archive: it may have begun later, or not heard them"),
-            (self.unreadable, "lines of the archive are no JSON objects"),
+            (self.malformed, f"lines of the archive are not messages of a daemon, and were passed over: line {lines}"),
         )
         verdict.notes += [f"{count} {what}" for count, what in notes if count]
 
-    def _bodies(self, line: bytes) -> Iterator[dict[str, Any]]:
+    def _line(self, line: bytes) -> bool:
+        """Keep what a line holds. Gives whether it is one that a subscriber writes."""
         if not line.strip():
-            return
+            return True
+        if len(line) == LONGEST:
+            return False  # what follows is taken for a line of its own, and is none either
         try:
             body = json.loads(line)
             if isinstance(body, dict) and "payload" in body:
-                body = json.loads(body["payload"]) if isinstance(body["payload"], str) else body["payload"]
-        except ValueError:
-            self.unreadable += 1
-            return
+                body = json.loads(body["payload"]) if isinstance(body["payload"], str) and body["payload"] else body["payload"]
+        except HOSTILE:
+            return False
         if not isinstance(body, dict):
-            self.unreadable += body is not None
-            return
+            return body in (None, "")  # a retained topic that was emptied
         recalled = body.get("events")
-        yield from (each for each in recalled if isinstance(each, dict)) if isinstance(recalled, list) else (body,)
+        if isinstance(recalled, list):
+            kept = [isinstance(each, dict) and self._keep(each) for each in recalled]
+            return all(kept)
+        return self._keep(body)
 
-    def _keep(self, body: dict[str, Any]) -> None:
+    def _keep(self, body: dict[str, Any]) -> bool:
         if "position" in body and "hash" in body and "journal" in body:
-            try:
-                point = msgspec.convert(body, Checkpoint)
-            except msgspec.ValidationError:
-                self.unreadable += 1
-                return
+            point = read_checkpoint(json.dumps(body).encode())
+            if point is None:
+                return False
             self.checkpoints[msgspec.json.encode(point)] = point
-            return
+            return True
         table, boot, seq, kind = (body.get(key) for key in ("table", "boot", "seq", "type"))
-        if not (isinstance(table, str) and isinstance(boot, str) and isinstance(seq, int) and isinstance(kind, str)):
-            return  # another topic
+        if not (isinstance(table, str) and isinstance(boot, str) and type(seq) is int and isinstance(kind, str)):
+            return True  # another topic
         told = _digest(body), str(body.get("time", ""))
         if self.events.setdefault((table, boot, seq), told)[0] != told[0]:
             self.conflicts.append((table, boot, seq))
+        return True
 
 
 def _digest(event: dict[str, Any]) -> bytes:
     """The same for the same event, whenever it was told."""
     told = {key: value for key, value in event.items() if key != "historical"}
-    return sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).digest()
+    return sha256(json.dumps(told, sort_keys=True).encode()).digest()
 
 
 def _spell(name: Name) -> str:
     table, boot, seq = name
-    return f"event {seq} of table {table}, boot {boot},"
+    return f"event {seq} of table {table[:80]}, boot {boot[:80]},"

@@ -15,7 +15,8 @@ from controller.cli import main
 from controller.confidential import Keeper
 from controller.journal.schema import chained, genesis
 from controller.journal.store import Store
-from controller.proof.audit import Audit, audit
+from controller.proof.audit import audit
+from controller.proof.findings import Audit
 from devices.readings import LinkUp
 from tests.controller.premises import Premises, entries, evening
 
@@ -172,5 +173,5 @@ async def test_the_command_says_it_on_one_page(tmp_path: Path, capsys: pytest.Ca
     assert '"number":17' in told
     assert main(["audit", str(copy), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["proves"] is False
-    assert main(["audit", str(tmp_path / "none")]) == 1
-    assert "no journal" in capsys.readouterr().err
+    assert main(["audit", str(tmp_path / "none")]) == 3
+    assert "COULD NOT BE JUDGED: " in capsys.readouterr().out

@@ -20,7 +20,8 @@ from controller.proof.audit import audit
 from controller.proof.checkpoint import key_path, load_key, make_key, public
 from controller.proof.sealing import Sealed, seal
 from controller.proof.segment import Broken, Segment, folder, segments, span
-from controller.proof.verify import Verdict, verify
+from controller.proof.verdict import Verdict
+from controller.proof.verify import verify
 from tests.controller.premises import Premises, entries
 
 DAYS = [f"2026-11-{day:02d}" for day in range(1, 11)]
@@ -153,10 +154,10 @@ async def test_segments_are_dropped_after_their_time(tmp_path: Path) -> None:
     assert [span(each)[0] for each in segments(path)] == DAYS[1:9]
     verdict = verified(path)
     assert verdict.problems == []
-    assert verdict.notes == ["entries 1 to 30 are not kept any more"]
+    assert [(span.first, span.last) for span in verdict.missing] == [(1, 30)]
     (segments(path)[0]).unlink()  # one that is still due
     sealed(path)
-    assert verified(path).notes == ["entries 1 to 60 are not kept any more"]
+    assert [(span.first, span.last) for span in verified(path).missing] == [(1, 60)]
 
 
 @pytest.mark.parametrize(

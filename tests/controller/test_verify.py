@@ -15,10 +15,15 @@ import pytest
 
 from controller.cli import main
 from controller.proof.checkpoint import Checkpoint, checkpoint_path, flaw, kept, key_path
-from controller.proof.verify import Verdict, verify
+from controller.proof.verdict import Verdict
+from controller.proof.verify import verify
 from controller.proof.witness import Witness
 from tests.controller.premises import Premises, entries, evening
 from tests.controller.test_audit import chain_again, forge
+
+
+FORGOTTEN = "UPDATE saved SET position = (SELECT max(position) FROM entry)"
+"""What a forger who cuts a journal off has to change too."""
 
 
 def change(path: Path, *statements: str) -> None:
@@ -99,6 +104,7 @@ async def test_what_was_cut_off_is_missed_by_the_checkpoint(tmp_path: Path) -> N
     change(path, f"DELETE FROM entry WHERE position > {last.position - 2}")
     assert "cut off after entry" in verify(path).problems[0].what
     checkpoint_path(path).unlink()
+    change(path, FORGOTTEN)
     assert verify(path).holds  # nobody here knows better; but whoever kept the published one does:
     assert "cut off after entry" in verify(path, last.key, [last]).problems[0].what
 
@@ -141,6 +147,7 @@ async def test_a_witness_contradicts_whoever_holds_the_key(tmp_path: Path, tampe
     archived = archive(path)
     position = next(entry.position for entry in entries(path) if entry.kind == "event" and b'"number":17' in entry.body)
     tamper(path, position)
+    change(path, FORGOTTEN)
     checkpoint_path(path).unlink()
     assert verify(path).holds
     assert what in witnessed(path, archived).problems[0].what
@@ -154,7 +161,7 @@ async def test_an_archive_that_contradicts_itself_is_named(tmp_path: Path) -> No
     archived.write_text(archived.read_text() + "no json\n")
     found = witnessed(path, archived)
     assert any("stands twice" in problem.what for problem in found.problems)
-    assert "1 lines of the archive are no JSON objects" in found.notes
+    assert any("1 lines of the archive are not messages of a daemon" in note for note in found.notes)
 
 
 async def test_the_command_says_it_on_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,9 +176,8 @@ async def test_the_command_says_it_on_one_page(tmp_path: Path, capsys: pytest.Ca
     assert "DOES NOT HOLD. First: entry 9 " in capsys.readouterr().out
     assert main(["verify", str(path), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["problems"][0]["position"] == 9
-    assert main(["verify", str(path), "--key", "me"]) == 1
-    assert main(["verify", str(tmp_path / "none")]) == 1
-    assert main(["verify", str(path), "--witness", str(tmp_path / "none")]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        main(["verify", str(path), "--key", "me"])
 
 
 async def test_a_file_that_cannot_be_read_to_its_end_is_named(tmp_path: Path) -> None:

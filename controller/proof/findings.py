@@ -1,0 +1,90 @@
+"""What an audit found."""
+
+from __future__ import annotations
+
+import msgspec
+
+from controller.proof.outcome import Outcome, conclude
+from controller.proof.verdict import Verdict
+
+MOST = 20
+"""Differences that are listed; the rest is counted."""
+
+SEALED = "sealed for surveillance"
+OTHER_KEY = "sealed for another key than the one given"
+NO_BEGINNING = "the beginning of its run is not kept"
+LOST = "inputs were lost while the journal could not be written"
+NO_SETUP = "this software cannot set its table up"
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry that does not follow from what is before it. ``derived``: what does; null: nothing."""
+
+    position: int
+    time: str
+    table: str
+    boot: str
+    what: str
+    derived: str | None
+    found: str | None
+
+
+class Run(msgspec.Struct, kw_only=True):
+    """One run of the daemon: which software wrote what."""
+
+    boot: str
+    software: str
+    python: str
+    since: str
+    first: int
+    entries: int = 0
+    readings: int = 0
+    commands: int = 0
+    events: int = 0
+    differences: int = 0
+
+
+class Audit(msgspec.Struct, kw_only=True):
+    """What was found. ``proved_readings`` follow from bytes, ``proved_events`` from inputs; ``unproved``: why others could not be
+    derived, and how many. ``sealed``: how many entries only surveillance can open, and nobody did. ``unproved_tables``: those
+    of which no event could be derived. ``chain``: whether the entries are those that were written.
+    """
+
+    journal: str
+    chain: Verdict
+    entries: int = 0
+    readings: int = 0
+    proved_readings: int = 0
+    commands: int = 0
+    events: int = 0
+    proved_events: int = 0
+    unheard: int = 0
+    sealed: int = 0
+    unproved: dict[str, int] = {}
+    unproved_tables: list[str] = []
+    notes: list[str] = []
+    runs: list[Run] = []
+    differences: list[Difference] = []
+    more: int = 0
+
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict: of what follows, and of the chain that says that it was written so."""
+        lacking = self.chain.outcome is not Outcome.HOLDS or self.sealed or self.unproved_tables or not self.derived
+        against = self.differences or self.chain.outcome is Outcome.DOES_NOT_HOLD
+        return conclude(against=bool(against), lacking=bool(lacking))
+
+    @property
+    def derived(self) -> int:
+        """How many entries follow from others."""
+        return self.proved_readings + self.proved_events
+
+    @property
+    def derivable(self) -> int:
+        """How many should."""
+        return self.readings + self.events
+
+    @property
+    def proves(self) -> bool:
+        """Whether nothing differs, and all that can be derived was."""
+        return self.outcome is Outcome.HOLDS

@@ -1,0 +1,175 @@
+"""The live file of a journal, read with no trust in what it holds: a cell of another type than ours is named."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+
+from controller.journal.schema import VERSION, Entry, Head, Kind, genesis, holds_nonsense
+from controller.proof.segment import Broken, Unreadable
+
+SQLITE = b"SQLite format 3\0"
+"""With what the file begins."""
+HASH = 32
+"""Bytes of a SHA-256."""
+POSITIONS = 1 << 63
+"""One more than the largest number that a cell can hold."""
+
+_KINDS = frozenset(get_args(Kind))
+_COLUMNS = ("position", "table_id", "boot", "kind", "seq", "time", "mono_ns", "CAST(body AS BLOB)", "previous", "hash")
+_ENTRIES = f"SELECT {', '.join(_COLUMNS)} FROM entry WHERE position > ? ORDER BY position"  # noqa: S608 - our own names
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """A row of the table ``saved``: what ``table`` knew after the entry at ``position``."""
+
+    table: str
+    state: bytes
+    position: int
+
+
+class _Text(bytes):
+    """A text as it stands: it may be no UTF-8, and must not pass for a blob."""
+
+
+class LiveFile:
+    """Raises :class:`Unreadable` where it cannot be read or is no journal, and :class:`Broken` where it holds nonsense."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection = _connect(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def id(self) -> str:
+        """The file's own id."""
+        meta = self._meta()
+        if "id" not in meta:
+            raise Broken(f"{self.path}: it has no id (table meta)")
+        if (version := meta.get("version")) != str(VERSION):
+            raise Unreadable(f"{self.path}: a journal of version {version}; this software reads version {VERSION}")
+        return meta["id"]
+
+    def base(self) -> int:
+        """The position before the first entry that the file ever had."""
+        return self._position("base", self._meta().get("base", "0"))
+
+    def beginning(self) -> Head:
+        """Where its entries begin: at the genesis, or past those that are in segments alone."""
+        meta = self._meta()
+        if not {"cut", "cut_hash"} <= meta.keys():
+            return Head(self.base(), genesis(self.id()))
+        try:
+            before = bytes.fromhex(meta["cut_hash"])
+        except ValueError:
+            before = b""
+        if len(before) != HASH:
+            raise Broken(f"{self.path}: cut_hash in the table meta is not a hash")
+        return Head(self._position("cut", meta["cut"]), before)
+
+    def last(self) -> int:
+        """The position of the last entry; 0 if there is none."""
+        found = self._one("SELECT max(position) FROM entry")
+        return found if isinstance(found, int) else 0
+
+    def strays(self, through: int) -> int:
+        """How many entries stand up to that position, where the file says that there are none any more."""
+        found = self._one("SELECT count(*) FROM entry WHERE position <= ?", through)
+        return found if isinstance(found, int) else 0
+
+    def saved(self) -> list[Saved]:
+        """What each table knew last."""
+        rows = []
+        for number, (table, state, position) in enumerate(self._rows("SELECT table_id, state, position FROM saved"), 1):
+            named = _decoded(table)
+            if named is None or not isinstance(state, bytes) or type(position) is not int or position < 0:
+                raise Broken(f"{self.path}: row {number} of the table saved ({named!r}) holds what no journal does")
+            rows.append(Saved(named, bytes(state), position))
+        return sorted(rows, key=lambda row: row.table)
+
+    def entries(self, after: int) -> Iterator[Entry]:
+        """The entries past that position."""
+        for row in self._rows(_ENTRIES, after):
+            position, table, boot, kind, seq, time, mono_ns, body, previous, digest = row
+            words = [_decoded(each) for each in (table, boot, kind, time)]
+            cells = {
+                **dict(zip(("table_id", "boot", "kind", "time"), (word is not None for word in words), strict=True)),
+                "seq": type(seq) is int,
+                "mono_ns": type(mono_ns) is int,
+                "body": type(body) is bytes,
+                "previous": type(previous) is bytes and len(previous) == HASH,
+                "hash": type(digest) is bytes and len(digest) == HASH,
+            }
+            if bad := [name for name, sound in cells.items() if not sound]:
+                raise Broken(f"{self.path}: entry {position}: its {bad[0]} holds what no journal does")
+            if words[2] not in _KINDS:
+                raise Broken(f"{self.path}: entry {position}: there is no kind {words[2]!r}")
+            yield Entry(position, words[0], words[1], words[2], seq, words[3], mono_ns, body, previous, digest)  # type: ignore[arg-type]
+
+    def damage(self) -> str | None:
+        """What SQLite finds wrong with the file as a whole, or None."""
+        found = self._one("PRAGMA quick_check(1)")
+        text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
+        return None if text == "ok" else text
+
+    def _meta(self) -> dict[str, str]:
+        meta: dict[str, str] = {}
+        for key, value in self._rows("SELECT key, value FROM meta"):
+            name, text = _decoded(key), _decoded(value)
+            if name is None or text is None:
+                raise Broken(f"{self.path}: the table meta holds what no journal does ({key!r})")
+            meta[name] = text
+        return meta
+
+    def _position(self, key: str, text: str) -> int:
+        if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) >= POSITIONS:
+            raise Broken(f"{self.path}: {key} in the table meta is not a position: {text[:40]!r}")
+        return int(text)
+
+    def _one(self, statement: str, *given: int) -> Any:
+        return next(self._rows(statement, *given), (None,))[0]
+
+    def _rows(self, statement: str, *given: int) -> Iterator[tuple[Any, ...]]:
+        try:
+            yield from self._connection.execute(statement, given)
+        except sqlite3.Error as error:
+            kind = Broken if holds_nonsense(error) else Unreadable
+            raise kind(f"{self.path}: {error}") from None
+
+
+def _decoded(cell: object) -> str | None:
+    """The text of a cell; None: it is none."""
+    if type(cell) is not _Text:
+        return None
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """A connection that can only read, to a file that has the tables of a journal."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(SQLITE))
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror}; run this as a user who may read the file") from None
+    if head != SQLITE:
+        raise Unreadable(f"{path}: not a journal; name the SQLite file of a daemon (journal.path in its configuration)")
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        connection.text_factory = _Text
+        tables = {bytes(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except (sqlite3.Error, TypeError) as error:
+        raise Unreadable(
+            f"{path}: {error}; copy it, with the file -wal if there is one, to where you may write, and read the copy"
+        ) from None
+    if not {b"meta", b"entry"} <= tables:
+        raise Unreadable(f"{path}: an SQLite file, and not a journal; name that of a daemon (journal.path in its configuration)")
+    return connection

@@ -1,0 +1,84 @@
+"""What a verification found."""
+
+from __future__ import annotations
+
+import msgspec
+
+from controller.proof.outcome import Outcome, conclude
+
+MOST = 20
+"""Problems that are listed; the rest is counted."""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Something that is wrong. ``position``: of the entry, if it is one entry; ``source``: the file."""
+
+    source: str
+    position: int | None
+    what: str
+
+
+class Span(msgspec.Struct, frozen=True):
+    """Entries of one file's chain, the first and the last included."""
+
+    journal: str
+    first: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.last - self.first + 1
+
+
+class Verdict(msgspec.Struct, kw_only=True):
+    """What was found. ``keys``: the public keys that checkpoints were held against; ``trusted``: they were given, and are not
+    the journal's own word. ``through``: the position of the last entry that a signed checkpoint vouches for.
+
+    ``proved``: how many entries such a checkpoint covers; ``unproved``: the others. ``missing``: what is not there, and the
+    chain does not say that it was removed; ``removed``: what it says was. ``unread``: what could not be read or decided, and
+    why. ``elsewhere``: checkpoints of other journals; ``disbelieved``: of this one, that no key to trust has signed.
+    """
+
+    journal: str
+    site: str = ""
+    simulated: bool = False
+    entries: int = 0
+    segments: int = 0
+    first: str = ""
+    last: str = ""
+    head: int = 0
+    checkpoints: int = 0
+    unsigned: int = 0
+    elsewhere: int = 0
+    disbelieved: int = 0
+    through: int = 0
+    keys: list[str] = []
+    trusted: bool = False
+    witnessed: int = 0
+    proved: int = 0
+    unproved: list[Span] = []
+    missing: list[Span] = []
+    removed: list[Span] = []
+    unread: list[str] = []
+    notes: list[str] = []
+    problems: list[Problem] = []
+    more: int = 0
+
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict. Without a key that was given, who wrote the journal is no part of it."""
+        lacking = self.unread or self.missing or not self.entries or (self.trusted and self.unproved)
+        return conclude(against=bool(self.problems), lacking=bool(lacking))
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong, and nothing that is needed is lacking."""
+        return self.outcome is Outcome.HOLDS
+
+    def wrong(self, source: str, position: int | None, what: str) -> None:
+        """Note a problem."""
+        if len(self.problems) < MOST:
+            self.problems.append(Problem(source, position, what))
+        else:
+            self.more += 1
