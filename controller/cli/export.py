@@ -46,15 +46,16 @@ def run(given: argparse.Namespace) -> int:
         evidence = Evidence(given.journal)
     except JournalUnusable as error:
         raise Failed(str(error)) from error
-    for unreadable in evidence.unreadable:
-        print(f"novamas: left out: {unreadable}", file=sys.stderr)
-    found = 0
+    left_out = [*evidence.unreadable, *evidence.broken]
+    for each in left_out:
+        print(f"novamas: left out: {each}", file=sys.stderr)
+    found, tables = 0, set[str]()
     table = csv.writer(sys.stdout, lineterminator="\n")
     if given.format == "csv":
         table.writerow(COLUMNS)
     with Percent("reading") as percent:
         try:
-            for entry in excerpt(_shown(evidence, percent), wanted):
+            for entry in excerpt(_shown(evidence, percent, tables), wanted):
                 if given.format == "jsonl":
                     print(as_json(entry).decode())
                 elif entry.kind == "event":
@@ -63,14 +64,28 @@ def run(given: argparse.Namespace) -> int:
                     continue
                 found += given.table is None or entry.kind != "boot"
         except Broken as error:
-            raise Failed(f"{error}; what comes after it is left out") from error
+            raise Failed(f"{error}; what comes after it is left out: `novamas verify` the journal") from error
     if not found:
-        raise Failed(f"{given.journal}: nothing of that kind in it")
-    return 0 if not evidence.unreadable else 1
+        raise Failed(f"{given.journal}: {_nothing(given, tables)}")
+    return 1 if left_out else 0
 
 
-def _shown(evidence: Evidence, percent: Percent) -> Iterator[Entry]:
+def _nothing(given: argparse.Namespace, tables: set[str]) -> str:
+    """Why nothing was found."""
+    if not tables:
+        return "it has no entries of a table" if given.table is not None else "it has no such entries"
+    if given.table is not None and given.table not in tables:
+        return f"it has no table {given.table}; its tables are {', '.join(sorted(tables))}"
+    kinds = {"--day": given.day, "--table": given.table, "--session": given.session, "--round": given.round}
+    asked = " ".join(f"{name} {value}" for name, value in kinds.items() if value is not None)
+    return f"it has nothing of {asked or 'that kind'}; its tables are {', '.join(sorted(tables))}"
+
+
+def _shown(evidence: Evidence, percent: Percent, tables: set[str]) -> Iterator[Entry]:
+    """Every entry. Adds the tables that it meets."""
     total = evidence.size()
     for number, (_, entry) in enumerate(evidence.entries(), 1):
         percent.show(number, total)
+        if entry.table:
+            tables.add(entry.table)
         yield entry

@@ -95,10 +95,11 @@ def headline(verdict: Verdict) -> list[str]:
         lines += [f"And {verdict.more} more."] if verdict.more else []
         return [*lines, *lacks(verdict)]
     covered = f"{verdict.proved} of {verdict.entries} entries ({share(verdict.proved, verdict.entries)})"
+    saved = "What each table goes on with after a restart (table saved) is in no hash: `novamas audit` derives and compares it."
     if verdict.holds and verdict.trusted:
-        return [f"HOLDS: {covered} are as they were signed with the key given, and none is missing."]
+        return [f"HOLDS: {covered} are as they were signed with the key given, and none is missing.", saved]
     if verdict.holds:
-        return [f"HOLDS TOGETHER: each of {verdict.entries} entries follows from the one before.", *proof(verdict)]
+        return [f"HOLDS TOGETHER: each of {verdict.entries} entries follows from the one before.", saved, *proof(verdict)]
     if not verdict.entries:
         return [f"COULD NOT BE JUDGED: {'; '.join(verdict.unread) or 'the journal has no entries yet'}."]
     told = f"; {covered} are proved" if verdict.trusted else ""

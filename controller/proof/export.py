@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from controller.journal.schema import Entry
+from controller.proof.segment import HOSTILE
 
 COLUMNS = ("position", "time", "table", "boot", "seq", "type", "session", "round", "number", "hash", "event")
 """Of the form ``csv``, which has the events alone."""
@@ -45,11 +45,14 @@ def excerpt(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
 
 
 def as_json(entry: Entry) -> bytes:
-    """An entry as one line."""
+    """An entry as one line, its body as it stands; a body that is no JSON on one line comes as a text."""
     try:
-        body: Any = json.loads(entry.body)
-    except ValueError:
-        body = entry.body.decode("utf-8", "backslashreplace")
+        msgspec.json.decode(entry.body)
+        body: msgspec.Raw | str = msgspec.Raw(entry.body)
+    except HOSTILE:
+        body = _text(entry)
+    if b"\n" in entry.body:
+        body = _text(entry)
     return msgspec.json.encode(
         {
             "position": entry.position,
@@ -68,9 +71,12 @@ def as_json(entry: Entry) -> bytes:
 def as_row(entry: Entry) -> list[Any]:
     """An event as a row with :data:`COLUMNS`."""
     event = _event(entry)
-    text = entry.body.decode("utf-8", "backslashreplace")
     own = [event.get(key, "") for key in ("type", "session", "round", "number")]
-    return [entry.position, entry.time, entry.table, entry.boot, entry.seq, *own, entry.hash.hex(), text]
+    return [entry.position, entry.time, entry.table, entry.boot, entry.seq, *own, entry.hash.hex(), _text(entry)]
+
+
+def _text(entry: Entry) -> str:
+    return entry.body.decode("utf-8", "backslashreplace")
 
 
 def _groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
@@ -98,15 +104,16 @@ def _rounds(group: list[Entry], rounds: dict[str, tuple[int, int]]) -> set[tuple
     for entry in group:
         if entry.kind == "event":
             event = _event(entry)
-            if event.get("session"):
-                rounds[table] = event["session"], event.get("round", 0)
+            session, number = event.get("session"), event.get("round", 0)
+            if session and isinstance(session, int) and isinstance(number, int):
+                rounds[table] = session, number
                 inside.add(rounds[table])
     return inside or {rounds.get(table, (0, 0))}
 
 
 def _event(entry: Entry) -> dict[str, Any]:
     try:
-        event = json.loads(entry.body)
-    except ValueError:
+        event = msgspec.json.decode(entry.body)
+    except HOSTILE:
         return {}
     return event if isinstance(event, dict) else {}

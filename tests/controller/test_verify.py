@@ -21,7 +21,6 @@ from controller.proof.witness import Witness
 from tests.controller.premises import Premises, entries, evening
 from tests.controller.test_audit import chain_again, forge
 
-
 FORGOTTEN = "UPDATE saved SET position = (SELECT max(position) FROM entry)"
 """What a forger who cuts a journal off has to change too."""
 
