@@ -72,7 +72,8 @@ class Daemon:
         self._places: dict[str, Place] = {}
         self._alerts: dict[str, Alert] = {}
         try:
-            self._keeper = keeper_of(configuration) if any(map(deals_face_down, configuration.table)) else None
+            hidden = any(map(deals_face_down, configuration.table))
+            self._keeper = keeper_of(configuration, lambda: self._archivist.signer) if hidden else None
             self._archivist = Archivist(configuration, self.boot, self._journal, self._alerts, self._changed)
             for table in configuration.table:
                 self._places[table.id] = self._place(table)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
 from nacl.public import PrivateKey
+from nacl.signing import SigningKey
 from nacl.utils import random
 
 from controller.confidential import Keeper, public_key, spelled
@@ -14,8 +16,8 @@ from controller.configuration import Configuration
 from controller.key_file import SIZE, KeyFileUnusable, read_key_file, write_key_file
 
 
-def keeper_of(configuration: Configuration) -> Keeper:
-    """Who seals and locks for this daemon. Raises :class:`KeyFileUnusable`.
+def keeper_of(configuration: Configuration, signer: Callable[[], SigningKey | None] = lambda: None) -> Keeper:
+    """Who seals, signs and locks for this daemon. Raises :class:`KeyFileUnusable`.
 
     Simulated tables need no key of surveillance: where none is configured, a pair is made beside the journal.
     """
@@ -29,7 +31,8 @@ def keeper_of(configuration: Configuration) -> Keeper:
         structlog.get_logger().warning(
             "simulated tables seal for a key of their own", private_key=str(pair), public_key=spelled(surveillance)
         )
-    return Keeper(surveillance, _read_or_make(secret) if settings.secret_credential is None else read_key_file(secret), str(secret))
+    locks = _read_or_make(secret) if settings.secret_credential is None else read_key_file(secret)
+    return Keeper(surveillance, locks, str(secret), signer)
 
 
 def _credential(name: str | None) -> Path | None:

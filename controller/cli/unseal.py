@@ -4,29 +4,49 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 from controller.cli import Failed
+from controller.cli.verdicts import public_key
 
 HELP = "open what is sealed for surveillance: messages of the topic `sealed`, a journal, or a sealed day of it"
 
 SQLITE, GZIP = b"SQLite format 3\0", b"\x1f\x8b"
 """With what a journal begins, and with what a segment."""
 
+WORDS = {
+    "key_given": "signed with the key given",
+    "unknown_key": "signed with an unknown key (--signer PUBLICKEY says which one is the daemon's)",
+    "not_signed": "not signed (anybody may have made them, or a release that did not sign)",
+    "bad_signature": "with a signature that does not hold (somebody changed them)",
+}
+"""Who made a box, as ``signed`` says it: anybody can seal for surveillance, and a daemon alone can sign with its key."""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """--key FILE [SOURCE...]."""
+    """--key FILE [--signer PUBLICKEY] [SOURCE...]."""
     parser.add_argument("--key", type=Path, required=True, metavar="FILE", help="the private key that `novamas keygen` made")
+    parser.add_argument(
+        "--signer",
+        type=public_key,
+        metavar="PUBLICKEY",
+        help="the public key of the daemon, as a checkpoint shows it (64 digits)",
+    )
     parser.add_argument(
         "source", nargs="*", metavar="SOURCE", help="messages one on a line, a journal, or a segment of it; -: stdin"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one JSON line for each box. What does not open is named on stderr; gives 1 then."""
+    """Print one JSON line for each box, and in the end who made them on stderr. What does not open is named there.
+
+    Gives 1 if one did not open, or was not made by the daemon whose key was given.
+    """
     import msgspec
     from nacl.public import PrivateKey
 
@@ -37,14 +57,35 @@ def run(arguments: argparse.Namespace) -> int:
         key = PrivateKey(read_key_file(arguments.key))
     except KeyFileUnusable as error:
         raise Failed(str(error)) from None
-    unopened = 0
+    unopened, made = 0, Counter[str]()
     for where, body in _bodies(arguments.source or ["-"]):
         try:
-            print(msgspec.json.encode(open_sealed(body, key)).decode(), flush=True)
+            opened = open_sealed(body, key)
         except Unopened as error:
             unopened += 1
             print(f"novamas: {where}: {error}", file=sys.stderr)
-    return 1 if unopened else 0
+            continue
+        signed, signer = _made_by(body, arguments.signer)
+        made[signed] += 1
+        print(msgspec.json.encode({**msgspec.structs.asdict(opened), "signed": signed, "signer": signer}).decode(), flush=True)
+    if made:
+        told = ", ".join(f"{made[signed]} {words}" for signed, words in WORDS.items() if made[signed])
+        print(f"novamas: {made.total()} boxes: {told}", file=sys.stderr)
+    others = made.total() - made["key_given"] if arguments.signer is not None else made["bad_signature"]
+    return 1 if unopened or others else 0
+
+
+def _made_by(body: bytes, known: str | None) -> tuple[str, str | None]:
+    """Who made a box: one of :data:`WORDS`, and the key that signed."""
+    from controller.confidential import BadSignature, signer_of
+
+    try:
+        signer = signer_of(body)
+    except BadSignature:
+        return "bad_signature", None
+    if signer is None:
+        return "not_signed", None
+    return ("key_given" if signer == known else "unknown_key"), signer
 
 
 def _bodies(sources: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -66,20 +107,23 @@ def _bodies(sources: list[str]) -> Iterator[tuple[str, bytes]]:
         yield from _entries(path, segment=head.startswith(GZIP))
 
 
-def _messages(source: str, lines: Any) -> Iterator[tuple[str, bytes]]:
-    yield from ((f"{source}: line {number}", line.strip()) for number, line in enumerate(lines, 1) if line.strip())
+def _messages(source: str, lines: BinaryIO) -> Iterator[tuple[str, bytes]]:
+    from controller.proof.segment import LONGEST
+
+    for number, line in enumerate(iter(partial(lines.readline, LONGEST), b""), 1):
+        if line.strip():
+            yield f"{source}: line {number}", line.strip()
 
 
 def _entries(path: Path, *, segment: bool) -> Iterator[tuple[str, bytes]]:
     from controller.confidential import is_sealed
-    from controller.journal.reader import JournalReader
-    from controller.journal.schema import JournalUnusable
+    from controller.proof.live import LiveFile
     from controller.proof.segment import Broken, Segment
 
     try:
-        with closing(Segment(path) if segment else JournalReader(path)) as source:
+        with closing(Segment(path) if segment else LiveFile(path)) as source:
             for entry in source.entries():
                 if is_sealed(entry.body):
                     yield f"{path}: entry {entry.position}", entry.body
-    except (JournalUnusable, Broken) as error:
+    except Broken as error:
         raise Failed(str(error)) from None

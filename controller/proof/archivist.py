@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 import structlog
+from nacl.signing import SigningKey
 
 from controller.boot import boot
 from controller.configuration import Configuration
@@ -62,6 +63,11 @@ class Archivist:
         self._configuration = configuration
         self._append_boot(continues=False)
         self._say()
+
+    @property
+    def signer(self) -> SigningKey | None:
+        """The key that signs checkpoints, if it can be used."""
+        return self._notary.signer
 
     def checkpoint(self) -> Checkpoint:
         """The end of the journal's chain, now, signed."""

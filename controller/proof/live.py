@@ -93,7 +93,7 @@ class LiveFile:
             rows.append(Saved(named, bytes(state), position))
         return sorted(rows, key=lambda row: row.table)
 
-    def entries(self, after: int) -> Iterator[Entry]:
+    def entries(self, after: int = 0) -> Iterator[Entry]:
         """The entries past that position."""
         for row in self._rows(_ENTRIES, after):
             position, table, boot, kind, seq, time, mono_ns, body, previous, digest = row

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import msgspec
 import pytest
 import structlog
-from nacl.public import PrivateKey
+from nacl.public import PrivateKey, SealedBox
+from nacl.signing import SigningKey
 
-from controller.confidential import Keeper, Opened, Unopened, open_sealed, public_key, spelled
+from controller.cli import main
+from controller.confidential import BadSignature, Keeper, Opened, Unopened, open_sealed, public_key, signer_of, spelled
 from controller.configuration import Configuration, Mistaken, load
 from controller.key_file import KeyFileUnusable, read_key_file
 from controller.keys import keeper_of
+from controller.proof.checkpoint import public
 
 PAIR = PrivateKey.generate()
 
@@ -76,13 +80,72 @@ def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_dae
         keeper_of(configured(tmp_path, section(spelled(PAIR.public_key)))).unlock(locked)
 
 
-def test_the_length_of_a_box_tells_nothing() -> None:
-    keeper = Keeper(PAIR.public_key, b"s" * 32)
+@pytest.mark.parametrize("signer", [None, SigningKey.generate()])
+def test_the_length_of_a_box_tells_nothing(signer: SigningKey | None) -> None:
+    keeper = Keeper(PAIR.public_key, b"s" * 32, signer=lambda: signer)
     bodies = [msgspec.json.encode({"card": card, "frame": card * 3}) for card in ("7h", "10h", "unread")]
     sealed = [keeper.seal(Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(body))) for body in bodies]
     assert len({len(box) for box in sealed}) == 1
     assert len({len(keeper.lock(body)) for body in bodies}) == 1
     assert [keeper.unlock(keeper.lock(body)) for body in bodies] == bodies
+
+
+def test_a_box_says_which_daemon_made_it() -> None:
+    key, other = SigningKey.generate(), SigningKey.generate()
+    signers = [key, other, None]
+    keeper = Keeper(PAIR.public_key, b"s" * 32, signer=lambda: signers.pop(0))
+    entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b"1"))
+    mine, theirs, old = (keeper.seal(entry) for _ in range(3))
+    assert [signer_of(box) for box in (mine, theirs, old)] == [public(key), public(other), None]
+    assert msgspec.json.decode(old).keys() == {"sealed"}
+    fields = msgspec.json.decode(mine)
+    for forged in (
+        {**fields, "sealed": msgspec.json.decode(theirs)["sealed"]},
+        {**fields, "key": public(other)},
+        {**fields, "key": "7h"},
+        {**fields, "signature": "00" * 64},
+        {**fields, "signature": "zz"},
+    ):
+        with pytest.raises(BadSignature, match="was not signed with the key"):
+            signer_of(msgspec.json.encode(forged))
+
+
+def test_unseal_tells_the_boxes_of_the_daemon_from_those_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key, file, messages = SigningKey.generate(), tmp_path / "key", tmp_path / "messages"
+    file.write_text(PAIR.encode().hex())
+    entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b'{"card":"7h"}'))
+    signers = [key, SigningKey.generate(), None]
+    keeper = Keeper(PAIR.public_key, b"s" * 32, signer=lambda: signers.pop(0))
+    mine, theirs, old = (keeper.seal(entry) for _ in range(3))
+    changed = msgspec.json.encode({**msgspec.json.decode(theirs), "key": public(key)})
+    messages.write_bytes(b"\n".join((mine, theirs, old, changed)))
+
+    def told(*words: str) -> tuple[int, list[str], str]:
+        status = main(["unseal", "--key", str(file), *words, str(messages)])
+        out, err = capsys.readouterr()
+        return status, [msgspec.json.decode(line)["signed"] for line in out.splitlines()], err
+
+    assert told("--signer", public(key))[:2] == (1, ["key_given", "unknown_key", "not_signed", "bad_signature"])
+    assert told()[1] == ["unknown_key", "unknown_key", "not_signed", "bad_signature"]
+    assert "4 boxes: 2 signed with an unknown key" in told()[2]
+    messages.write_bytes(b"\n".join((mine, mine)))
+    assert told("--signer", public(key))[:2] == (0, ["key_given"] * 2)
+    messages.write_bytes(old)
+    assert told()[:2] == (0, ["not_signed"])
+    assert told("--signer", public(key))[0] == 1
+
+
+@pytest.mark.parametrize("inside", [b"[" * 100_000, b'{"table":7}', b"", b'{"table":"\xff"}', b'{"seq":' + b"9" * 5000 + b"}"])
+def test_a_box_that_anybody_made_ends_in_no_traceback(inside: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, messages = tmp_path / "key", tmp_path / "messages"
+    file.write_text(PAIR.encode().hex())
+    box = base64.b64encode(SealedBox(PAIR.public_key).encrypt(inside)).decode()
+    hostile = b'{"sealed":' + b"[" * 100_000
+    messages.write_bytes(msgspec.json.encode({"sealed": box}) + b"\n" + hostile + b"\n")
+    assert main(["unseal", "--key", str(file), str(messages)]) == 1
+    told = capsys.readouterr().err
+    assert "line 1: what is in it is no entry of a journal" in told
+    assert "line 2: it is not sealed" in told
 
 
 def test_simulated_tables_make_a_pair_of_their_own(tmp_path: Path) -> None:

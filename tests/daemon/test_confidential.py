@@ -156,8 +156,10 @@ min_draw = 0.0
 
     messages = tmp_path / "messages"
     messages.write_bytes(b"\n".join(each.payload for each in heard.on(f"{TABLE}/sealed")))
-    assert main(["unseal", "--key", str(key), str(messages)]) == 0
+    signer = heard.latest("/checkpoint")["key"]
+    assert main(["unseal", "--key", str(key), "--signer", signer, str(messages)]) == 0
     opened = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {(each["signed"], each["signer"]) for each in opened} == {("key_given", signer)}
     cards_drawn = [each["body"]["card"] for each in opened if each["body"]["type"] == "card.drawn"]
     assert cards_drawn[-4:] == [card for card, _, _ in hidden]
     assert [each["body"]["type"] for each in opened[-2:]] == ["link.garbage", "device.report"]
