@@ -23,10 +23,9 @@ Progress = Callable[[int, int], None]
 
 
 class Removal(msgspec.Struct, frozen=True):
-    """What a ``boot`` entry says that retention removes: entries ``first`` to ``last`` of ``journal``; ``hash``: of the last."""
+    """What a ``boot`` entry says that retention removes: a day of ``journal`` that ends with entry ``last``; ``hash``: of that."""
 
     journal: str
-    first: int
     last: int
     hash: str
 
@@ -292,17 +291,17 @@ class _Walk:
         verdict.proved += chain.signed - chain.after
         if chain.head > chain.signed:
             verdict.unproved.append(Span(chain.journal, chain.signed + 1, chain.head))
-        first = chain.base + 1
-        for removal in sorted(self._removals(chain), key=lambda each: each.first):
-            if removal.first <= first <= min(removal.last, chain.after):
-                last = min(removal.last, chain.after)
-                verdict.removed.append(Span(chain.journal, first, last))
-                first = last + 1
-        if first <= chain.after:
-            verdict.missing.append(Span(chain.journal, first, chain.after))
+        stated = min(chain.after, max((removal.last for removal in self._removals(chain)), default=0))
+        if stated > chain.base:
+            verdict.removed.append(Span(chain.journal, chain.base + 1, stated))
+        if chain.after > max(stated, chain.base):
+            verdict.missing.append(Span(chain.journal, max(stated, chain.base) + 1, chain.after))
 
     def _removals(self, chain: _Chain) -> list[Removal]:
-        """What is said to be removed of this chain, by entries that may be believed as far as any."""
+        """What is said to be removed of this chain, by entries that may be believed as far as any.
+
+        The oldest day goes first, and what was told of it goes with the day in which it was told: the latest one counts for all.
+        """
         said = [(where, at, removal) for where, at, removal in self._stated if removal.journal == chain.journal]
         believed = [removal for where, at, removal in said if at <= (where.signed if self._verdict.trusted else where.sound)]
         before = self._found.get((chain.journal, chain.after))

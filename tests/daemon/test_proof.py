@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import shutil
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+import pytest
+
+from controller.cli import main
+from controller.journal.schema import Head
 from controller.proof.audit import audit
+from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sign
 from controller.proof.verify import verify
 from controller.proof.witness import Witness
+from tests.controller.premises import entries
+from tests.controller.test_audit import forge
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import command, spin, until_more, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
@@ -50,3 +63,47 @@ def test_a_journal_of_a_real_evening_holds_and_everything_follows(
     assert proved.differences == []
     assert proved.proved_readings == proved.readings > 0
     assert proved.proved_events == proved.events > 0
+
+
+def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The two commands as the verdict prints them: one keeps the archive, the other finds what was changed and signed again."""
+    if shutil.which("mosquitto_sub") is None:
+        pytest.skip("mosquitto_sub is not installed: tests/debian-packages installs it")
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    made.start()
+    until_up(heard, made)
+    journal = made.folder / "journal.sqlite3"
+    main(["verify", str(journal)])
+    keep, use = re.findall(r"^  (mosquitto_sub .*|novamas .*)$", capsys.readouterr().out, re.MULTILINE)
+    archive = tmp_path / "archive.jsonl"
+    words = shlex.split(keep.replace("BROKER", f"127.0.0.1 -p {mosquitto.port}"))
+    assert words[-2:] == [">>", "archive.jsonl"]
+    with archive.open("ab") as file, subprocess.Popen(words[:-2], stdout=file) as witness:
+        until("the retained checkpoint", archive.read_bytes, made.log)
+        command(heard, "session.open")
+        spin(wheel, heard, "17", 2)
+        spin(wheel, heard, "32", 3, before="17")
+        assert made.stop() == 0
+        until("the last checkpoint", lambda: json.dumps(heard.latest("/checkpoint")["signature"]) in archive.read_text(), made.log)
+        witness.send_signal(signal.SIGTERM)
+    key = str(heard.latest("/checkpoint")["key"])
+    arguments = shlex.split(use.replace("PUBLICKEY", key).replace("archive.jsonl", str(archive)))[1:]
+    assert main(arguments) == 0, capsys.readouterr().out
+
+    result = next(entry.position for entry in entries(journal) if entry.kind == "event" and b'"number":17' in entry.body)
+    forge(journal, result, '"number":17', '"number":18')
+    last, point = entries(journal)[-1], heard.latest("/checkpoint")
+    forged = sign(load_key(key_path(journal)), point["journal"], point["boot"], point["time"], Head(last.position, last.hash))
+    checkpoint_path(journal).write_bytes(msgspec.json.encode(forged))
+    assert main(["verify", str(journal), "--key", key]) == 0
+    capsys.readouterr()
+    assert main(arguments) == 1
+    assert "DOES NOT HOLD" in capsys.readouterr().out
