@@ -21,8 +21,8 @@ from controller.proof.outcome import Outcome
 from controller.proof.segment import segments
 from controller.proof.verify import verify
 from tests.controller.premises import evening
+from tests.controller.test_remembered import loosen
 from tests.controller.test_sealing import sealed, ten_days
-from tests.controller.test_verdicts import loosen
 
 TABLES = {
     "entry": ("position", "table_id", "boot", "kind", "seq", "time", "mono_ns", "body", "previous", "hash"),
