@@ -63,6 +63,8 @@ def _as_json(made: Audit) -> str:
 
 
 def _page(made: Audit, journal: Path) -> list[str]:
+    if not made.entries and not made.chain.problems:
+        return _headline(made)
     lines = [
         f"Journal   {made.journal}, {made.entries} entries",
         f"Readings  {made.proved_readings} of {made.readings} follow from the bytes of their device",

@@ -46,8 +46,10 @@ def proof(verdict: Verdict) -> list[str]:
     if not verdict.entries:
         return []
     if not verdict.trusted:
+        end = f"No checkpoint vouches for the entries after {verdict.through}: others may have been cut off there. "
         return _wrapped(
-            f"By whom it was written is not proved: the journal itself names the key ({'; '.join(verdict.keys) or 'none'})."
+            (end if verdict.through < verdict.head else "")
+            + f"By whom it was written is not proved: the journal itself names the key ({'; '.join(verdict.keys) or 'none'})."
             " Take the public key from a checkpoint that was kept elsewhere, best when the table was installed, and verify again"
             " with --key PUBLICKEY."
         )
@@ -82,8 +84,8 @@ def witness_wanted(verdict: Verdict, journal: Path) -> list[str]:
     return [
         "",
         *_wrapped(
-            "Only a witness can find what whoever holds the signing key did before signing again: names, dates and results changed,"
-            " entries swapped, or dropped at the end. A witness is a subscriber on another machine that keeps what it hears:"
+            "Whoever holds the signing key can change names, dates and results, swap entries or drop the last ones, and sign again."
+            " Only a witness can find that: a subscriber on another machine that keeps what it hears:"
         ),
         f"  mosquitto_sub -h BROKER -i witness -c -q 1 -t '{topics}/+/event' -t '{topics}/node/+/checkpoint' >> archive.jsonl",
         f"  novamas verify {journal} --key PUBLICKEY --witness archive.jsonl",

@@ -63,6 +63,8 @@ def as_json(verdict: Verdict) -> str:
 
 
 def _page(verdict: Verdict, journal: Path, witness: Path | None) -> list[str]:
+    if not verdict.entries and not verdict.problems:
+        return headline(verdict)
     signed = verdict.checkpoints - verdict.unsigned - verdict.elsewhere
     whose = "given with --key" if verdict.trusted else "named by the journal itself"
     lines = [
@@ -99,7 +101,11 @@ def headline(verdict: Verdict) -> list[str]:
     if verdict.holds and verdict.trusted:
         return [f"HOLDS: {covered} are as they were signed with the key given, and none is missing.", saved]
     if verdict.holds:
-        return [f"HOLDS TOGETHER: each of {verdict.entries} entries follows from the one before.", saved, *proof(verdict)]
+        return [
+            f"HOLDS TOGETHER: each of {verdict.entries} entries follows from the one before, and none is missing.",
+            saved,
+            *proof(verdict),
+        ]
     if not verdict.entries:
         return [f"COULD NOT BE JUDGED: {'; '.join(verdict.unread) or 'the journal has no entries yet'}."]
     told = f"; {covered} are proved" if verdict.trusted else ""

@@ -87,7 +87,10 @@ def flaw(checkpoint: Checkpoint, keys: frozenset[str]) -> str | None:
     if checkpoint.key is None or checkpoint.signature is None:
         return "it is not signed"
     if checkpoint.key not in keys:
-        return f"it is signed with the key {checkpoint.key[:16]}..., which is not the one to trust"
+        return (
+            f"it is signed with the key {checkpoint.key[:64]}, which is not the one to trust: another daemon wrote it, the key was"
+            " replaced, or somebody forged it"
+        )
     try:
         VerifyKey(bytes.fromhex(checkpoint.key)).verify(_text(checkpoint), bytes.fromhex(checkpoint.signature))
     except (CryptoError, ValueError, TypeError):
