@@ -6,7 +6,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test chaos bench steps format clean
+.PHONY: help demo test chaos bench steps format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench    decoding speed and latency (ARGS=... for python -m benchmarks)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make format   put the source in form"
+	@echo "make pins     take newer dependencies: versions and hashes of constraints.txt and constraints-dev.txt (needs uv)"
 	@echo "make clean    remove the environment and all caches"
 
 demo: .venv/installed
@@ -50,17 +51,28 @@ format: .venv/installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# Two files, since pip installs all that is in a file with hashes. The build backend is in both: it is not fetched anew for each build.
+PIN := uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make pins'
+
+pins:
+	echo 'setuptools>=77' | $(PIN) pyproject.toml - --output-file constraints.txt
+	echo 'setuptools>=77' | $(PIN) --extra dev --constraint constraints.txt pyproject.toml - --output-file constraints-dev.txt
+
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The stamps below hold until pyproject.toml or constraints.txt changes.
+# The stamps below hold until pyproject.toml or the pins change. pip takes no file whose hash is not pinned.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
 .venv/installed: .venv/pyvenv.cfg pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(INSTALL) --require-hashes --requirement constraints.txt
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.venv/installed-dev: .venv/pyvenv.cfg pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+.venv/installed-dev: .venv/pyvenv.cfg pyproject.toml constraints-dev.txt constraints.txt
+	$(INSTALL) --require-hashes --requirement constraints-dev.txt
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ .venv/installed
 
 .venv/pyvenv.cfg:

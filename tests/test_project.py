@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -31,17 +32,47 @@ def requirement(text: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", text, maxsplit=1)[0]).lower()
 
 
-def test_constraints_are_versions_without_addresses() -> None:
-    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
-    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+", line)] == []
-    assert len({requirement(line) for line in lines}) == len(lines)
+PIN = r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+]+)( ; [^\\]+?)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
+"""One entry of a file of pins: name, version, where it is needed, hashes."""
 
 
-def test_every_dependency_is_pinned() -> None:
+def pins(name: str) -> dict[str, tuple[str, str]]:
+    """What a file of pins holds, each entry with its version and its hashes. Anything else in it, an address say, is a mistake."""
+    text = re.sub(r"^#.*\n", "", (ROOT / name).read_text(), flags=re.MULTILINE)
+    assert re.sub(PIN, "", text) == ""
+    found = {requirement(entry[1]): (entry[2], entry[4]) for entry in re.finditer(PIN, text)}
+    assert len(found) == len(re.findall(PIN, text))
+    return found
+
+
+@pytest.mark.parametrize(("name", "dev"), [("constraints.txt", False), ("constraints-dev.txt", True)])
+def test_every_dependency_is_pinned_with_its_hashes(name: str, dev: bool) -> None:
     project = PROJECT["project"]
-    asked = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
-    pinned = {requirement(line) for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line}
-    assert {requirement(name) for name in asked} <= pinned
+    asked = [*project["dependencies"], *PROJECT["build-system"]["requires"]]
+    asked += project["optional-dependencies"]["dev"] if dev else []
+    assert {requirement(each) for each in asked} <= pins(name).keys()
+
+
+def test_the_checks_run_with_what_is_installed_in_production() -> None:
+    production, checks = pins("constraints.txt"), pins("constraints-dev.txt")
+    assert {name: checks.get(name) for name in production} == production
+
+
+def test_what_is_installed_is_what_is_pinned() -> None:
+    checks = {name: version for name, (version, _) in pins("constraints-dev.txt").items()}
+    installed = {requirement(each.name): each.version for each in distributions()}
+    assert {name: version for name, version in installed.items() if version != checks.get(name, version)} == {}
+
+
+@pytest.mark.parametrize("document", ["Makefile", "README.md", "docs/systemd.md"])
+def test_pip_takes_nothing_without_its_hash(document: str) -> None:
+    """Neither a dependency, nor what builds us."""
+    steps = re.findall(r"(?:\$\(INSTALL\)|\bpip install) [^`\n&]*", (ROOT / document).read_text())
+    ours = [step for step in steps if "--no-deps --no-build-isolation" in step]
+    assert ours
+    assert [
+        step for step in steps if step not in ours and "--require-hashes" not in step and "pip install --quiet" not in step
+    ] == []
 
 
 def test_every_dependency_is_used() -> None:
