@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from controller import logs
 from controller.desk import Desk, Place
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalUnusable
@@ -59,6 +60,7 @@ class Health(msgspec.Struct, kw_only=True):
     broker: Standing
     outbox: OutboxHealth
     journal: JournalHealth
+    log: logs.LogHealth
     commands_followed: int
     commands_refused: int
     tables: dict[str, TableHealth]
@@ -100,6 +102,7 @@ class Physician:
                 waiting=self._journal.waiting,
                 commit_p99_ms=None if slowest is None else round(slowest * 1000, 2),
             ),
+            log=logs.health(),
             commands_followed=self._desk.followed,
             commands_refused=self._desk.refused,
             tables={
@@ -112,12 +115,12 @@ class Physician:
         )
 
     def stands(self) -> tuple[Any, ...]:
-        """What is told at once when it changes: the journal, the broker, each device. A link that is open for the first time has
-        the state that it had before.
+        """What is told at once when it changes: the journal, the log, the broker, each device. A link that is open for the first
+        time has the state that it had before.
         """
         devices = (device.health() for place in self._places.values() for device in place.devices.values())
         stand = ((health.state, health.reconnects, bool(health.link)) for health in devices)
-        return (self._journal.failed, self._publisher.standing.connected, *stand)
+        return (self._journal.failed, logs.health().trouble, self._publisher.standing.connected, *stand)
 
     def _outbox(self) -> OutboxHealth:
         try:

@@ -8,20 +8,52 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Literal, TextIO
+from typing import Literal, TextIO, cast
 
+import msgspec
 import structlog
+
+from controller.log_output import LogOutput
 
 Format = Literal["json", "console"]
 Level = Literal["debug", "info", "warning", "error"]
 
 
+FAREWELL = 1.0
+"""Seconds that the last lines may take."""
+
+_output: LogOutput | None = None
+
+
+class LogHealth(msgspec.Struct, kw_only=True):
+    """The log itself. ``lost``: lines that could not be written since the start; ``trouble``: why not, at present, or null."""
+
+    lost: int = 0
+    trouble: str | None = None
+
+
+def health() -> LogHealth:
+    """Whether lines are being lost."""
+    return LogHealth() if _output is None else LogHealth(lost=_output.lost, trouble=_output.trouble)
+
+
+def drain() -> None:
+    """Wait for a moment until the last lines are written."""
+    if _output is not None:
+        _output.drain(FAREWELL)
+
+
 def configure(format: Format = "json", level: Level = "info", stream: TextIO | None = None) -> None:  # noqa: A002 - the name of the key
-    """Set the log up, once per process. ``json`` for machines, ``console`` for people."""
+    """Set the log up, once per process. ``json`` for machines, ``console`` for people. Without a ``stream`` lines go to standard
+    error, and nobody waits for it.
+    """
+    global _output
     # Tracebacks stay plain: the richer ones show local variables, and a card that lies face down may be among them.
-    out = sys.stderr if stream is None else stream
+    terminal = (sys.stderr if stream is None else stream).isatty()
+    if stream is None:
+        _output = LogOutput(sys.stderr.fileno())
     render: tuple[structlog.typing.Processor, ...] = (
-        (structlog.dev.ConsoleRenderer(colors=out.isatty(), exception_formatter=structlog.dev.plain_traceback),)
+        (structlog.dev.ConsoleRenderer(colors=terminal, exception_formatter=structlog.dev.plain_traceback),)
         if format == "console"
         else (structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=repr, ensure_ascii=False))
     )
@@ -33,7 +65,7 @@ def configure(format: Format = "json", level: Level = "info", stream: TextIO | N
             *render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(out),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", _output) if stream is None else stream),
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_Library()], force=True)
     logging.captureWarnings(capture=True)

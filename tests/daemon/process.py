@@ -11,7 +11,7 @@ import threading
 import tty
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tests.daemon.mosquitto import PATIENCE, until
 
@@ -92,8 +92,10 @@ class Daemon:
         self.folder = folder
         self.file = folder / "novamas.toml"
         self.file.write_text(configuration)
-        self.program = ("-c", "import sys; from controller.cli import main; sys.exit(main())")
+        self.program: tuple[str, ...] = ("-c", "import sys; from controller.cli import main; sys.exit(main())")
         self.process: subprocess.Popen[bytes] | None = None
+        self.stderr = subprocess.STDOUT
+        """Where it writes its log. Another descriptor is not listened to here: whoever does hands it to :meth:`listen`."""
         self._lines: list[str] = []
         self._since = 0
         """Lines of the log before this life."""
@@ -104,15 +106,16 @@ class Daemon:
         self.process = subprocess.Popen(
             [sys.executable, *self.program, "run", str(self.file)],
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=self.stderr,
             env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
         )
-        self._listening = threading.Thread(target=self._listen, args=(self.process,))
+        assert self.process.stdout is not None
+        self._listening = threading.Thread(target=self.listen, args=(self.process.stdout,))
         self._listening.start()
 
-    def _listen(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None
-        with process.stdout as lines:
+    def listen(self, stream: IO[bytes]) -> None:
+        """Take what comes as lines of the log, until the stream ends."""
+        with stream as lines:
             self._lines += (line.decode().rstrip("\n") for line in lines)
 
     def signal(self, number: signal.Signals) -> None:

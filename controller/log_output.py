@@ -1,0 +1,85 @@
+"""Where log lines go: a file descriptor that may be a full disk, a closed pipe, or a pipe that nobody reads.
+
+A thread writes, so that no table waits for whoever keeps the log. What cannot be written is counted and dropped.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from queue import SimpleQueue
+
+import structlog
+
+CAPACITY = 1000
+"""Lines that may wait for whoever reads them."""
+
+
+class LogOutput:
+    """Used as the file of a logger. ``lost``: lines that could not be written. ``trouble``: why not, at present, or None."""
+
+    def __init__(self, descriptor: int, capacity: int = CAPACITY) -> None:
+        self.lost = 0
+        self.trouble: str | None = None
+        self._descriptor = descriptor
+        self._capacity = capacity
+        self._untold = 0  # lost since the log last said so
+        self._cut = False
+        self._counting = threading.Lock()
+        self._waiting: SimpleQueue[bytes | threading.Event] = SimpleQueue()
+        threading.Thread(target=self._work, name="log", daemon=True).start()
+
+    def write(self, text: str) -> None:
+        """Hand over whole lines. Never waits, never raises."""
+        if self._waiting.qsize() >= self._capacity:
+            self._lose(f"nobody reads it: {self._capacity} lines wait")
+        else:
+            self._waiting.put(text.encode("utf-8", "backslashreplace"))
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+    def drain(self, seconds: float) -> None:
+        """Wait until what was handed over is written, but no longer than so many seconds."""
+        done = threading.Event()
+        self._waiting.put(done)
+        done.wait(seconds)
+
+    def _lose(self, trouble: str) -> None:
+        with self._counting:
+            self.lost += 1
+            self._untold += 1
+            self.trouble = trouble
+
+    def _work(self) -> None:
+        while True:
+            next_one = self._waiting.get()
+            if isinstance(next_one, threading.Event):
+                next_one.set()
+                continue
+            try:
+                self._put(next_one)
+            except OSError as error:
+                self._lose(error.strerror or str(error))
+            else:
+                self._recover()
+
+    def _put(self, line: bytes) -> None:
+        rest = memoryview(b"\n" + line if self._cut else line)
+        while rest:
+            try:
+                written = os.write(self._descriptor, rest)
+            except BlockingIOError:  # somebody who shares it has made it so
+                select.select([], [self._descriptor], [])
+                continue
+            self._cut = True  # a line that is begun and cannot be ended stays alone
+            rest = rest[written:]
+        self._cut = False
+
+    def _recover(self) -> None:
+        if self._untold == 0 or self._waiting.qsize() >= self._capacity:
+            return
+        with self._counting:
+            untold, self._untold, self.trouble = self._untold, 0, None
+        structlog.get_logger().warning("log lines were lost", count=untold)

@@ -1,0 +1,111 @@
+"""The log cannot be written: its reader is gone or stands still, its disk is full. The tables play on; health counts the lines."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from tests.chaos.floor import Floor
+from tests.chaos.proof import sound
+from tests.chaos.report import tell
+from tests.controller.test_log_output import F_SETPIPE_SZ, SMALL, held
+from tests.daemon.mosquitto import until
+
+LINE = 400
+"""Bytes that a line has at most."""
+
+
+class Reader:
+    """Who reads the daemon's log: a program of its own behind a pipe of the smallest size, which can be ended and stopped."""
+
+    def __init__(self, floor: Floor) -> None:
+        self._daemon = floor.daemon
+        self._path = floor.folder / "log"
+        os.mkfifo(self._path)
+        first = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
+        self._daemon.stderr = self.descriptor = os.open(self._path, os.O_WRONLY)
+        fcntl.fcntl(self.descriptor, F_SETPIPE_SZ, SMALL)
+        self._start()
+        os.close(first)
+
+    def _start(self) -> None:
+        self._program = subprocess.Popen(["cat", self._path], stdout=subprocess.PIPE)
+        assert self._program.stdout is not None
+        self._listening = threading.Thread(target=self._daemon.listen, args=(self._program.stdout,))
+        self._listening.start()
+
+    def go(self) -> None:
+        self._program.kill()
+        self._program.wait()
+        self._listening.join()
+
+    def come_back(self) -> None:
+        self._start()
+
+    def stand_still(self) -> None:
+        self._program.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._program.send_signal(signal.SIGCONT)
+
+    def close(self) -> None:
+        self._daemon.stderr = subprocess.STDOUT
+        os.close(self.descriptor)
+        self.go()
+
+
+def health(floor: Floor) -> dict[str, Any]:
+    """What the daemon says of its log."""
+    assert floor.archive is not None
+    found: dict[str, Any] = floor.archive.latest("node/pit-1/health")["log"]
+    return found
+
+
+def test_logs(floor: Callable[..., Floor], seed: int, long: bool) -> None:
+    made = floor()
+    reader = Reader(made)
+    try:
+        archive = made.start()
+        made.until_results(1)
+        kinds = ["gone", "still"] + (Random(seed).choices(["gone", "still"], k=28) if long else [])
+        for number, kind in enumerate(kinds, 1):
+            tell(f"{number:>4} the log's reader: {kind}; {health(made)['lost']} lines lost so far")
+            (reader.go if kind == "gone" else reader.stand_still)()
+            lost = health(made)["lost"]
+            said = 0
+            while said < 5 or (kind == "still" and held(reader.descriptor) < SMALL - LINE):
+                assert not archive.command("r1", "bets.close", note=str(said))["ok"]  # there is no such field: a line of the log
+                said += 1
+            made.until_results(1)
+            if kind == "gone":
+                until("health says so", lambda: health(made)["trouble"] == "Broken pipe")
+                assert health(made)["lost"] >= lost + said
+                told = len(made.daemon.logged("log lines were lost"))
+                reader.come_back()
+                archive.command("r1", "bets.close", note="again")
+                made.daemon.until_logged("log lines were lost", told + 1)
+            else:
+                assert health(made) == {"lost": lost, "trouble": None}  # they wait
+                refused = len(made.daemon.logged("command refused"))
+                reader.go_on()
+                made.daemon.until_logged("command refused", refused + said)
+            until("health is well", lambda: health(made)["trouble"] is None, made.daemon.log)
+        assert made.daemon.stop() == 0
+    finally:
+        reader.close()
+    made.daemon.stderr = os.open("/dev/full", os.O_WRONLY)
+    made.start_daemon()
+    made.until_results(1)
+    until("health says so", lambda: health(made)["trouble"] == "No space left on device")
+    assert made.daemon.stop() == 0
+    os.close(made.daemon.stderr)
+    made.daemon.stderr = subprocess.STDOUT
+    made.start_daemon()
+    made.until_results(1)
+    sound(made)

@@ -1,0 +1,130 @@
+"""Log lines on their way to a file that is full, closed or not read: nobody waits, and what is lost is counted."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import termios
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TextIO, cast
+
+import pytest
+import structlog
+
+from controller.log_output import LogOutput
+from tests.daemon.mosquitto import until
+
+F_SETPIPE_SZ = 1031
+SMALL = 4096
+"""Bytes of the smallest pipe that there is."""
+
+
+@pytest.fixture
+def ending() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def fifo(tmp_path: Path, ending: ExitStack) -> tuple[int, int, Path]:
+    """Both ends of a pipe of the smallest size, and its name, by which it can be read again."""
+    path = tmp_path / "log"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(path, os.O_WRONLY)
+    fcntl.fcntl(writer, F_SETPIPE_SZ, SMALL)
+    ending.callback(os.close, writer)
+    return reader, writer, path
+
+
+def output(descriptor: int, capacity: int = 1000) -> LogOutput:
+    """An output that is that of the log too, which says there what was lost."""
+    made = LogOutput(descriptor, capacity)
+    render = structlog.processors.KeyValueRenderer(key_order=["event"])
+    structlog.configure(processors=[render], logger_factory=structlog.WriteLoggerFactory(cast("TextIO", made)))
+    return made
+
+
+def held(reader: int) -> int:
+    """Bytes that wait in the pipe."""
+    return struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, b"\0" * 4))[0]  # type: ignore[no-any-return]
+
+
+def test_lines_come_whole_and_in_order(fifo: tuple[int, int, Path]) -> None:
+    reader, writer, _ = fifo
+    made = output(writer)
+    for number in range(100):
+        made.write(f"line {number}\n")
+    made.drain(30)
+    assert os.read(reader, SMALL).decode().splitlines() == [f"line {number}" for number in range(100)]
+    assert (made.lost, made.trouble) == (0, None)
+    os.close(reader)
+
+
+def test_a_full_disk_is_counted(ending: ExitStack) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    ending.callback(os.close, full)
+    made = output(full)
+    made.write("one\n")
+    made.write("two\n")
+    made.drain(30)
+    assert (made.lost, made.trouble) == (2, "No space left on device")
+
+
+def test_a_closed_pipe_is_counted_and_told_once_somebody_reads_again(fifo: tuple[int, int, Path]) -> None:
+    reader, writer, path = fifo
+    made = output(writer)
+    os.close(reader)
+    made.write("nobody hears this\n")
+    made.write("nor this\n")
+    made.drain(30)
+    assert (made.lost, made.trouble) == (2, "Broken pipe")
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    made.write("somebody hears this\n")
+    made.drain(30)
+    made.drain(30)  # what it says of itself comes after
+    assert os.read(reader, SMALL).decode().splitlines() == ["somebody hears this", "event='log lines were lost' count=2"]
+    assert (made.lost, made.trouble) == (2, None)
+    os.close(reader)
+
+
+def test_a_line_that_was_cut_off_does_not_spoil_the_next(fifo: tuple[int, int, Path]) -> None:
+    reader, writer, path = fifo
+    made = output(writer)
+    made.write("x" * 2 * SMALL + "\n")
+    until("half of it is written", lambda: held(reader) == SMALL)
+    os.close(reader)
+    until("the rest is lost", lambda: made.lost == 1)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    assert os.read(reader, 2 * SMALL) == b"x" * SMALL
+    made.write("whole\n")
+    made.drain(30)
+    assert os.read(reader, SMALL).decode().splitlines()[:2] == ["", "whole"]
+    os.close(reader)
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+def test_nobody_waits_for_a_pipe_that_is_not_read(fifo: tuple[int, int, Path], blocking: bool) -> None:
+    reader, writer, _ = fifo
+    os.set_blocking(writer, blocking)
+    made = output(writer, capacity=5)
+    line = "x" * (SMALL // 2 - 1) + "\n"
+    made.write(line * 2)
+    made.write(line)
+    until("the pipe is full and the next line taken up", lambda: made._waiting.empty())
+    for _ in range(8):
+        made.write(line)
+    assert made.lost == 3
+    assert made.trouble == "nobody reads it: 5 lines wait"
+    told = b""
+    while b"log lines were lost" not in told:
+        until("more is written", lambda: held(reader))
+        told += os.read(reader, SMALL)
+    assert told.decode().splitlines() == [line.strip()] * 8 + ["event='log lines were lost' count=3"]
+    until("all is well", lambda: made.trouble is None)
+    assert made.lost == 3
+    os.close(reader)
