@@ -29,6 +29,7 @@ from typing import Literal
 
 import msgspec
 
+from devices.new_file import PRIVATE, new_file
 from devices.readings import escape, unescape
 
 Framing = Literal["line", "raw"]
@@ -229,7 +230,8 @@ class RecordingWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.is_file() and self._is_over(self.path.stat()):
             self._rotate()
-        self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC  # a link may lead to any file there is
+        self._file = os.open(self.path, flags, PRIVATE)
         self._size = os.fstat(self._file).st_size
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         header = {"started": started, **self._header, "framing": self._framing}
@@ -290,7 +292,7 @@ def _compress(path: Path) -> None:
     """``path`` becomes ``path.gz``, of the same age. Where the disk does not take that, it stays as it is."""
     part = path.with_name(f"{path.name}.part")
     try:
-        with path.open("rb") as plain, part.open("wb") as raw:
+        with path.open("rb") as plain, new_file(part) as raw:
             with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
                 shutil.copyfileobj(plain, file)
             raw.flush()

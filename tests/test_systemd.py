@@ -42,6 +42,7 @@ def test_the_sandbox_is_tight() -> None:
         "Restart=always",
         "StartLimitIntervalSec=0",
         "RestartPreventExitStatus=78",
+        "LimitCORE=0",
         "DynamicUser=yes",
         "StateDirectory=novamas",
         "SupplementaryGroups=dialout",

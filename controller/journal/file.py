@@ -28,7 +28,7 @@ def lock(path: Path) -> int:
     """Take the journal for this process, until the given file descriptor is closed. Raises :class:`JournalUnusable`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+        held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise JournalUnusable(f"{path}: {error.strerror} ({error.filename}); the daemon must be able to write there") from None
     try:

@@ -15,6 +15,7 @@ from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.journal.schema import Head
+from devices.new_file import new_file
 
 
 class KeyUnusable(Exception):
@@ -102,7 +103,8 @@ def keep(checkpoint: Checkpoint, journal: Path) -> None:
     """Write the file ``<journal>.checkpoint``. Raises ``OSError``."""
     path = checkpoint_path(journal)
     part = path.with_name(f"{path.name}.part")
-    part.write_bytes(msgspec.json.encode(checkpoint) + b"\n")
+    with new_file(part) as file:
+        file.write(msgspec.json.encode(checkpoint) + b"\n")
     part.replace(path)
 
 

@@ -19,6 +19,7 @@ import msgspec
 
 from controller.journal.schema import Entry, Kind, chained
 from controller.proof.checkpoint import Checkpoint, read_checkpoint
+from devices.new_file import new_file
 
 FORMAT = "novamas segment 1"
 
@@ -97,7 +98,7 @@ def write_segment(path: Path, header: Header, entries: Iterable[Entry], checkpoi
     encode = msgspec.json.encode
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as raw:
+        with new_file(part) as raw:
             with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file:
                 file.write(encode(header) + b"\n")
                 for entry in entries:
