@@ -7,13 +7,15 @@ when an object is used again, and the journal is the only queue here.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import socket
 import ssl
 import threading
+from collections.abc import Awaitable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiomqtt
@@ -27,6 +29,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.configuration import Broker
 
+_Answer = TypeVar("_Answer")
 Disconnected = aiomqtt.MqttError
 """The broker is gone, refuses us, or does not answer."""
 
@@ -233,12 +236,30 @@ class Connection(aiomqtt.Client):
     def why(self, error: Exception) -> Exception:
         """What the broker gave as its reason to end the connection, where it gave one; else the ``error`` that came of it."""
         ended = self._disconnected
-        return (ended.exception() if ended.done() and not ended.cancelled() else None) or error  # type: ignore[return-value]
+        reason = ended.exception() if ended.done() and not ended.cancelled() else None
+        if reason is None or isinstance(reason, Disconnected):
+            return reason or error
+        return Disconnected(f"{type(reason).__name__}: {reason}")  # whatever the library came upon: the connection is of no use
 
     def abandon(self) -> None:
-        """Close the socket of a connection that was never established; the library leaves it open."""
+        """Close the socket without a farewell: the broker then publishes our last will. The library would leave it open where the
+        connection was never established, and would say goodbye, which takes the will back, where it was.
+        """
+        if self._misc_task is not None:
+            self._misc_task.cancel()
         open_socket = self._client.socket()
         if open_socket is not None:
             self._loop.remove_reader(open_socket)
             self._loop.remove_writer(open_socket)
             open_socket.close()
+        if not self._disconnected.done():
+            self._disconnected.set_result(None)
+
+    async def _wait_for(self, fut: Awaitable[_Answer], timeout: float | None) -> _Answer:  # noqa: ASYNC109 - the library's own signature
+        # As the library, but without asyncio.wait_for, which in Python 3.11 loses a cancellation that comes with the result.
+        seconds = self.timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(None if seconds == math.inf else seconds):
+                return await fut
+        except TimeoutError:
+            raise Disconnected("Operation timed out") from None

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,14 @@ from controller.configuration import Broker, Configuration
 from controller.configuration import Device as DeviceSettings
 from controller.configuration import Table as TableSettings
 from controller.desk import Desk, Place
+from controller.ending import DEATH, STOP, Deadline, Died, told
 from controller.games.games import make_game
 from controller.health import PERIOD, STUCK, Physician
 from controller.journal.journal import Journal
 from controller.journal.schema import new_boot
 from controller.keys import keeper_of
 from controller.notify import notify, watchdog_interval
+from controller.privacy import exposed
 from controller.proof.archivist import Archivist
 from controller.publisher import Publisher
 from controller.retained import About, Alert
@@ -44,25 +46,35 @@ FAREWELL = 5.0
 """Seconds for what waits to be stored, and again for what waits to be published, at a clean stop."""
 
 
-async def serve(configuration: Configuration) -> None:
-    """Run until SIGTERM or SIGINT. Raises ``JournalUnusable``, and ``OSError`` where the embedded broker cannot listen."""
+async def serve(configuration: Configuration, deadline: Deadline) -> None:
+    """Run until SIGTERM or SIGINT, which set the ``deadline``.
+
+    Raises ``JournalUnusable``, ``OSError`` where the embedded broker cannot listen, and a group with :class:`Died` where an
+    essential task has ended.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, lambda: None)  # a closed terminal is no reason to leave a table
+    deadline.names_tasks_of(loop)
+
+    def end(*_: object) -> None:
+        deadline.within(STOP)  # first, and not in the loop, which may hang
+        loop.call_soon_threadsafe(stop.set)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    before[signal.SIGHUP] = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal is no reason to leave a table
     try:
-        await Daemon(configuration).run(stop)
+        await Daemon(configuration, deadline).run(stop)
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.remove_signal_handler(number)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Daemon:
     """All tables of one configuration. Raises ``JournalUnusable`` and ``KeyFileUnusable``."""
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: Configuration, deadline: Deadline) -> None:
         self.boot = new_boot()
+        self._deadline = deadline
         self._configuration = configuration
         self._log = structlog.get_logger()
         self._stirred = asyncio.Event()
@@ -86,6 +98,10 @@ class Daemon:
             raise
         if self._journal.set_aside is not None:
             self._journal_set_aside()
+        if found := exposed(Path(configuration.journal.path), Path(configuration.recordings.path)):
+            self._log.warning(
+                "other users of this machine may read these files: chmod go= them", files=[str(path) for path in found]
+            )
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve the tables until ``stop``; then store and publish what is there and say ``offline``."""
@@ -102,14 +118,24 @@ class Daemon:
         physician = Physician(self.boot, self._journal, publisher, self._desk, self._places)
         stations = [place.station for place in self._places.values()]
         async with asyncio.TaskGroup() as group:
-            publishing = group.create_task(publisher.run())
-            devices = [group.create_task(d.run()) for place in self._places.values() for d in place.devices.values()]
-            chores = [
-                group.create_task(self._report(physician)),
-                group.create_task(self._live(physician)),
-                group.create_task(self._archivist.run(stations, lambda: publisher.position)),
-                group.create_task(self._archivist.read_back()),
+
+            def essential(name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+                return group.create_task(self._essential(name, work, stop), name=name)
+
+            publishing = essential("publisher", publisher.run())
+            devices = [
+                essential(f"device {name} of table {id}", device.run())
+                for id, place in self._places.items()  # noqa: A001
+                for name, device in place.devices.items()
             ]
+            chores = [
+                essential("journal", self._journal.watch()),
+                essential("health", self._report(physician)),
+                essential("archivist", self._archivist.run(stations, lambda: publisher.position)),
+                essential("read back", self._archivist.read_back()),
+            ]
+            if (interval := watchdog_interval()) is not None:
+                chores.append(essential("watchdog", self._live(physician, interval)))
             notify("READY=1", f"STATUS={len(self._places)} tables, {len(devices)} devices")
             self._log.info("daemon up", boot=self.boot, tables=list(self._places), devices=len(devices), broker=broker.url)
             await stop.wait()
@@ -125,6 +151,27 @@ class Daemon:
             await asyncio.wait([publishing], timeout=FAREWELL)
             await _cancel(publishing, *chores)
         self._log.info("daemon down")
+
+    async def _essential(self, name: str, work: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
+        """Do what the daemon cannot be without. Where that ends before ``stop``, all ends, within seconds: a daemon that is up and
+        serves nobody is worse than one that is started again.
+        """
+        task = asyncio.current_task()
+        died: BaseException | None = None
+        try:
+            await work
+        except asyncio.CancelledError as cancelled:
+            if task is None or task.cancelling():
+                raise
+            died = cancelled  # by nobody
+        except Exception as error:
+            died = error
+        if died is None and stop.is_set():
+            return
+        self._deadline.within(DEATH)
+        confidential = any(place.station.table.face_down for place in self._places.values())
+        self._log.error("essential task died", task=name, **told(died, confidential))
+        raise Died(name)
 
     def _place(self, table: TableSettings) -> Place:
         clock: Callable[[], float] = (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
@@ -237,10 +284,9 @@ class Daemon:
                 async with asyncio.timeout(max(0.0, due - time.monotonic())):
                     await self._stirred.wait()
 
-    async def _live(self, physician: Physician) -> None:
+    async def _live(self, physician: Physician, interval: float) -> None:
         """Tell the watchdog that we live, as long as everything makes progress."""
-        interval = watchdog_interval()
-        while interval is not None:
+        while True:
             stuck = physician.stuck()
             if stuck is None:
                 notify("WATCHDOG=1")
@@ -263,7 +309,8 @@ async def _broker(broker: Broker) -> AsyncIterator[Broker]:
 async def _cancel(*tasks: asyncio.Task[None]) -> None:
     for task in tasks:
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    if tasks:  # one that hangs must not keep the others from their farewell
+        await asyncio.wait(tasks, timeout=FAREWELL)
 
 
 def _alert(alert: str, what: str, detail: str) -> Alert:

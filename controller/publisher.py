@@ -90,13 +90,18 @@ class Publisher:
             try:
                 async with self._connection() as connection, asyncio.TaskGroup() as both:
                     # In one group: the reader notices a dead connection at once, the sender only at its next timeout.
-                    reader = both.create_task(self._read(connection))
-                    await self._send(connection)
+                    reader, sender = both.create_task(self._read(connection)), both.create_task(self._send(connection))
+                    await asyncio.wait((reader, sender), return_when=asyncio.FIRST_COMPLETED)
+                    if not sender.done():
+                        raise RuntimeError("the reader has ended, and no command would be heard any more")
+                    sender.result()
                     reader.cancel()
             except* (Disconnected, Unusable) as group:
                 error = _first(group)
                 self._say(error)
                 in_vain = refuses_us(error) or self._suspect(error)
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise asyncio.CancelledError  # in a group that fails at the same moment, Python 3.11 forgets it
             lasted = self._lasted
             self.standing.connected = False
             pause = next_pause(pause, lasted, in_vain=in_vain)
@@ -110,10 +115,10 @@ class Publisher:
         async with contextlib.AsyncExitStack() as stack:
             try:
                 await stack.enter_async_context(connection)
-            except BaseException:
+                yield connection
+            except BaseException:  # however it ends but well, the will has to say that we are gone
                 connection.abandon()
                 raise
-            yield connection
 
     def _say(self, error: Exception) -> None:
         """One line when it begins and one when the reason changes, not one for each attempt."""

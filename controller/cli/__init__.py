@@ -62,15 +62,25 @@ def main(argv: list[str] | None = None) -> int:
         finally:
             _flush()
     except Failed as error:
-        print(f"novamas: {error}", file=sys.stderr)
+        tell(f"novamas: {error}")
         return error.status
     except BrokenPipeError:  # the reader of our output went away; that is its right
         return 0
     except OSError as error:
-        print(f"novamas: {error.filename or 'standard output'}: {error.strerror or error}", file=sys.stderr)
+        tell(f"novamas: {error.filename or 'standard output'}: {error.strerror or error}")
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def tell(text: str) -> None:
+    """Say it on standard error. Where that cannot be written, the exit code alone tells."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno()
+        )  # else the end of the process fails too, with a code of its own
 
 
 def _run(words: list[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 HELP = "read the devices of the tables and publish their results, until stopped"
 
@@ -17,30 +16,43 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run until a signal. Gives 0 after a clean stop."""
+    """Run until a signal. Gives 0 after a clean stop, and ``SOFTWARE`` where a defect has ended it."""
     import asyncio
 
-    from controller.cli import Failed
+    from controller.cli import Failed, tell
     from controller.configuration import Mistaken, load
     from controller.daemon import serve
+    from controller.ending import SOFTWARE, Deadline, Died
     from controller.journal.schema import JournalUnusable
     from controller.key_file import KeyFileUnusable
-    from controller.logs import configure
+    from controller.logs import configure, drain
+    from controller.privacy import keep_private
     from controller.table import Unrestorable
 
     try:
         configuration = load(given.configuration)
     except Mistaken as error:
-        print(f"novamas: {error}", file=sys.stderr)
+        tell(f"novamas: {error}")
         return CONFIGURATION
+    keep_private()
     configure(configuration.log.format, configuration.log.level)
+    deadline = Deadline()
     try:
-        asyncio.run(serve(configuration))
+        asyncio.run(serve(configuration, deadline))
     except Unrestorable as error:  # trying again is of no use, a person has to decide
-        print(f"novamas: {error}", file=sys.stderr)
+        tell(f"novamas: {error}")
         return CONFIGURATION
     except (JournalUnusable, KeyFileUnusable) as error:
         raise Failed(str(error)) from None
     except OSError as error:
         raise Failed(f"{error.filename or configuration.broker.url}: {error.strerror or error}") from None
+    except BaseExceptionGroup as group:
+        died, others = group.split(Died)
+        if died is None or others is not None:
+            raise
+        tell(f"novamas: {died.exceptions[0]}: a task that the daemon needs has ended; the log says why")
+        return SOFTWARE
+    finally:
+        deadline.lift()
+        drain()
     return 0

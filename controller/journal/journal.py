@@ -12,6 +12,7 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import Future as ThreadFuture
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -95,7 +96,9 @@ class Journal:
         self._unheard: list[Entry] = []
         self._suspected: _Suspect | None = None
         self._cut = 0
-        self._thread = Thread(target=self._work, name="journal", daemon=True)
+        self._ended: ThreadFuture[None] = ThreadFuture()
+        self._ended.set_running_or_notify_cancel()  # whoever watches may be cancelled, the writer not
+        self._thread = Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
     def append(self, record: Record) -> asyncio.Future[int]:
@@ -177,6 +180,10 @@ class Journal:
             self._queue.put(_Suspect())
             raise JournalUnusable(f"{self.path}: cannot be read: {error}") from None
 
+    async def watch(self) -> None:
+        """Wait until the writer ends, which it must not before :meth:`close`. Raises what has ended it."""
+        await asyncio.wrap_future(self._ended)
+
     def close(self) -> None:
         """Store what waits, with one try, and let go of the file. Blocks for as long as the disk needs."""
         if self._closing.is_set():
@@ -189,6 +196,14 @@ class Journal:
         os.close(self._lock)
 
     # The writer thread.
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException as error:  # told in the event loop
+            self._ended.set_exception(error)
+        else:
+            self._ended.set_result(None)
 
     def _work(self) -> None:
         going = True

@@ -17,6 +17,7 @@ from pathlib import Path
 from controller.commands import SessionOpen
 from controller.configuration import load
 from controller.daemon import Daemon
+from controller.ending import Deadline
 from controller.logs import configure
 from devices.calls import AnyCall, Heard, Opened, readings
 from devices.watch import Watch
@@ -43,7 +44,7 @@ def calls(wheel: SlingshotSS2, rounds: int) -> Iterator[AnyCall | None]:
 
 
 async def play(configuration: str, rounds: int) -> None:
-    daemon = Daemon(load(configuration))
+    daemon = Daemon(load(configuration), Deadline())
     stop = asyncio.Event()
     running = asyncio.create_task(daemon.run(stop))
     station = daemon._places["r1"].station

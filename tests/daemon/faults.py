@@ -1,0 +1,153 @@
+"""``python -m tests.daemon.faults FAULT run CONFIG``: the daemon with a defect in it, which strikes at SIGUSR1.
+
+All of the daemon is real and at work until then; what is added to it is one of the faults below.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, NoReturn
+
+from controller import daemon
+from controller.cli import main
+from controller.connection import Disconnected
+from controller.daemon import Daemon
+from controller.journal.journal import Journal
+from controller.proof.archivist import Archivist
+from controller.publisher import Publisher
+from devices.device import Device
+
+STRUCK = threading.Event()
+
+TASKS: dict[str, tuple[type, str]] = {
+    "publisher": (Publisher, "run"),
+    "reader": (Publisher, "_read"),
+    "sender": (Publisher, "_send"),
+    "device": (Device, "run"),
+    "health": (Daemon, "_report"),
+    "watchdog": (Daemon, "_live"),
+    "archivist": (Archivist, "run"),
+    "read back": (Archivist, "read_back"),
+}
+"""What the daemon cannot be without, and where it is done."""
+
+
+async def struck() -> None:
+    while not STRUCK.is_set():  # noqa: ASYNC110 - it is set by a signal handler
+        await asyncio.sleep(0.01)
+
+
+def dies(task: str, end: Callable[[], None]) -> None:
+    """The task does its work until the fault strikes; then it ends so."""
+    kind, name = TASKS[task]
+    real = getattr(kind, name)
+
+    async def mortal(*arguments: Any) -> None:
+        work = asyncio.create_task(real(*arguments))
+        try:
+            await struck()
+            end()
+        finally:
+            work.cancel()
+
+    setattr(kind, name, mortal)
+
+
+def raises() -> NoReturn:
+    raise OverflowError("Python int too large to convert to SQLite INTEGER")
+
+
+def returns() -> None:
+    """Without a word."""
+
+
+def is_cancelled() -> NoReturn:
+    raise asyncio.CancelledError
+
+
+ENDS = {"raises": raises, "returns": returns, "is cancelled": is_cancelled}
+
+
+def soon(*limits: str) -> None:
+    """The daemon waits for less long than it would."""
+    for limit in limits:
+        setattr(daemon, limit, 1.0)
+
+
+def writer_dies() -> None:
+    """The journal's thread ends at the next thing that it is to store."""
+    real = Journal._collect
+
+    def collect(journal: Journal) -> Any:
+        found = real(journal)
+        if STRUCK.is_set():
+            raises()
+        return found
+
+    setattr(Journal, "_collect", collect)  # noqa: B010 - a method is replaced
+
+
+def connection_is_lost_at_the_same_moment() -> None:
+    """The publisher is cancelled just when its connection ends: a group of tasks then forgets that it was cancelled."""
+    dies("health", raises)
+
+    async def send(publisher: Publisher, connection: Any) -> None:
+        try:
+            await real(publisher, connection)
+        except asyncio.CancelledError:
+            raise Disconnected("at the same moment") from None
+
+    real = Publisher._send
+    setattr(Publisher, "_send", send)  # noqa: B010 - a method is replaced
+
+
+def a_task_will_not_end() -> None:
+    """One task swallows its cancellation."""
+    real = Archivist.run
+
+    async def run(*arguments: Any) -> None:
+        work = asyncio.create_task(real(*arguments))
+        while True:
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(work)
+
+    setattr(Archivist, "run", run)  # noqa: B010 - a method is replaced
+    soon("STOP", "DEATH")
+
+
+def one_dies_and_another_will_not() -> None:
+    a_task_will_not_end()
+    dies("health", raises)
+
+
+def nothing_goes_on() -> None:
+    """The event loop is taken, and never given back."""
+
+    def takes() -> None:
+        while True:
+            pass
+
+    dies("health", takes)
+    soon("STOP")
+
+
+FAULTS: dict[str, Callable[[], None]] = {
+    **{f"{task} {how}": partial(dies, task, end) for task in TASKS for how, end in ENDS.items()},
+    "writer raises": writer_dies,
+    "lost and cancelled": connection_is_lost_at_the_same_moment,
+    "will not end": a_task_will_not_end,
+    "will not end, and health raises": one_dies_and_another_will_not,
+    "nothing goes on": nothing_goes_on,
+}
+
+if __name__ == "__main__":
+    fault = sys.argv.pop(1)
+    signal.signal(signal.SIGUSR1, lambda *_: STRUCK.set())
+    FAULTS[fault]()
+    sys.exit(main())

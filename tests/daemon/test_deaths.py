@@ -1,0 +1,122 @@
+"""However the daemon ends, it ends within seconds, with a status that has it started again, and everybody is told ``offline``."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+
+import pytest
+
+from controller.ending import SOFTWARE
+from tests.daemon.faults import TASKS
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import TABLE, command, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+Make = Callable[[str], Daemon]
+Subscribe = Callable[..., Subscriber]
+NAMES = {"device": "device wheel of table r1", "reader": "publisher", "sender": "publisher"}
+"""The essential task that a fault ends, where it has another name than what fails in it."""
+DEADLY = [
+    *[f"{task} raises" for task in TASKS],
+    *[f"{task} returns" for task in TASKS if task != "sender"],
+    "health is cancelled",
+    "reader is cancelled",
+    "sender is cancelled",
+    "publisher is cancelled",
+    "device is cancelled",
+]
+
+
+@pytest.fixture
+def faulty(mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe) -> Callable[..., tuple[Daemon, Subscriber]]:
+    """``faulty(fault)``: a daemon that is up and on line, and has that fault in it; and who hears it."""
+
+    def make(fault: str, broker: str = "") -> tuple[Daemon, Subscriber]:
+        heard = subscribe(mosquitto.port)
+        made = daemon(configuration(mosquitto.port, table("r1", wheel), broker=broker))
+        made.program = ("-m", "tests.daemon.faults", fault)
+        made.start(WATCHDOG_USEC="1000000")
+        until_up(heard, made)
+        until("it is online", lambda: (heard.latest("/status") or {}).get("status") == "online", made.log)
+        return made, heard
+
+    return make
+
+
+def is_offline(mosquitto: Mosquitto, made: Daemon, heard: Subscriber, subscribe: Subscribe) -> bool:
+    """Whether everybody is told so, and who comes later too."""
+    until("it is offline", lambda: heard.latest("/status")["status"] == "offline", made.log)
+    late = subscribe(mosquitto.port, "novamas/v1/palma/node/#")
+    until("the status is retained", lambda: late.latest("/status"))
+    return bool(late.latest("/status") == {"status": "offline", "boot": made.boot()})
+
+
+@pytest.mark.parametrize("fault", DEADLY)
+def test_when_an_essential_task_dies_the_daemon_ends_and_is_offline(
+    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe, fault: str
+) -> None:
+    made, heard = faulty(fault)
+    made.signal(signal.SIGUSR1)
+    assert made.wait() == SOFTWARE
+    task = fault.removesuffix(" raises").removesuffix(" returns").removesuffix(" is cancelled")
+    assert [line["task"] for line in made.logged("essential task died")] == [NAMES.get(task, task)]
+    assert not made.logged("the end hangs, and the process is ended")
+    assert is_offline(mosquitto, made, heard, subscribe)
+
+
+def test_when_the_journal_has_no_writer_any_more_the_daemon_ends(
+    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe, wheel: Wheel
+) -> None:
+    made, heard = faulty("writer raises")
+    made.signal(signal.SIGUSR1)
+    wheel.unplug()
+    assert made.wait() == SOFTWARE
+    assert [line["task"] for line in made.logged("essential task died")] == ["journal"]
+    assert is_offline(mosquitto, made, heard, subscribe)
+
+
+@pytest.mark.parametrize("fault", ["lost and cancelled", "will not end, and health raises"])
+def test_no_task_keeps_the_others_from_ending(
+    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe, fault: str
+) -> None:
+    made, heard = faulty(fault)
+    made.signal(signal.SIGUSR1)
+    assert made.wait() == SOFTWARE
+    assert bool(made.logged("the end hangs, and the process is ended")) == (fault != "lost and cancelled")
+    assert is_offline(mosquitto, made, heard, subscribe)
+
+
+@pytest.mark.parametrize("fault", ["will not end", "nothing goes on"])
+def test_sigterm_always_ends_it(
+    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe, fault: str
+) -> None:
+    made, heard = faulty(fault)
+    made.signal(signal.SIGUSR1)
+    made.signal(signal.SIGTERM)
+    assert made.wait() == SOFTWARE
+    [told] = made.logged("the end hangs, and the process is ended")
+    assert any("in run" in thread for thread in told["threads"])
+    assert is_offline(mosquitto, made, heard, subscribe)
+
+
+def test_the_will_is_told_with_mqtt_3_too(
+    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto, subscribe: Subscribe
+) -> None:
+    made, heard = faulty("reader raises", broker='protocol = "3.1.1"')
+    made.signal(signal.SIGUSR1)
+    assert made.wait() == SOFTWARE
+    assert is_offline(mosquitto, made, heard, subscribe)
+
+
+def test_after_its_death_it_is_started_again_and_plays(
+    faulty: Callable[..., tuple[Daemon, Subscriber]], mosquitto: Mosquitto
+) -> None:
+    made, heard = faulty("archivist raises")
+    assert command(heard, "session.open")["ok"]
+    made.signal(signal.SIGUSR1)
+    assert made.wait() == SOFTWARE
+    made.start()
+    until_up(heard, made)
+    assert heard.latest(f"{TABLE}/state")["shown"]["phase"] != "closed"
+    assert made.stop() == 0
