@@ -24,7 +24,9 @@ Slug = Annotated[
     ),
 ]
 Name = Annotated[str, Meta(min_length=1, description="a text that is not empty")]
-Positive = Annotated[int, Meta(ge=1, description="a whole number above zero")]
+Days = Annotated[int, Meta(ge=1, le=36_500, description="whole days, 1 to 36500")]
+Size = Annotated[int, Meta(ge=1, le=1 << 40, description="bytes, 1 to 1099511627776")]
+Files = Annotated[int, Meta(ge=1, le=10_000, description="a whole number from 1 to 10000")]
 KeepAlive = Annotated[int, Meta(ge=1, le=65535, description="whole seconds, 1 to 65535")]
 Seconds = Annotated[float, Meta(gt=0, le=86400, description="seconds, above 0 and at most 86400")]
 Speed = Annotated[float, Meta(gt=0, le=1000, description="a factor above 0 and at most 1000")]
@@ -49,7 +51,7 @@ class Journal(_Section, frozen=True):
     """
 
     path: Name = "journal.sqlite3"
-    keep_days: Positive = 30
+    keep_days: Days = 30
     key_credential: Name | None = None
     read_back_every: Seconds = 21_600.0
 
@@ -70,9 +72,9 @@ class Recordings(_Section, frozen=True):
 
     enabled: bool = True
     path: Name = "recordings"
-    max_bytes: Positive = 16_000_000
-    max_files: Positive = 60
-    max_days: Positive = 30
+    max_bytes: Size = 16_000_000
+    max_files: Files = 60
+    max_days: Days = 30
 
 
 class Broker(_Section, frozen=True):

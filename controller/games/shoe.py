@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from controller.commands import ShoeStart
 from controller.events import Announcement, ShoeEnded, ShoeStarted
+from controller.games.amounts import Times
 from controller.games.cards import composition, is_card
 from controller.rulebooks.cards import ShoeRules
 from devices.readings import ShoeFault
@@ -64,7 +65,7 @@ class ShoeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """The homologated models; none: the model is not looked at."""
     continuous: bool = False
     """The shoe shuffles by itself without end: no cut card, no count."""
-    same_shoe_sessions: int = 3
+    same_shoe_sessions: Times = 3
     """After so many sessions running with the same shoe it is said to be given systematically. No decree has a number."""
 
 

@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -30,7 +30,7 @@ _BOOT = re.compile(rf"{FORMAT},(?P<says>[!-~][ -~]{{0,63}})")
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``late_after``: seconds by which a report that is live may be later than the promptest."""
 
-    late_after: float = 1.0
+    late_after: Annotated[float, msgspec.Meta(gt=0, le=86400)] = 1.0
 
     def __post_init__(self) -> None:
         if not self.late_after > 0:

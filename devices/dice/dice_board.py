@@ -32,8 +32,8 @@ class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """
 
     dice: Annotated[int, msgspec.Meta(ge=1, le=5)] = 2
-    settle_time: Annotated[float, msgspec.Meta(gt=0)] = 1.0
-    same_place: Annotated[float, msgspec.Meta(ge=0)] = 3.0
+    settle_time: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 1.0
+    same_place: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 3.0
 
 
 class Die(NamedTuple):

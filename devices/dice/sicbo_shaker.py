@@ -29,7 +29,7 @@ _LINE = re.compile(rb"(?P<leaf>[^ ]{1,64}) (?P<kept>[01]) (?P<payload>.*)")
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``poll``: seconds between two requests for the state. ``shake``: what is published to shake, the shaker's own language."""
 
-    poll: Annotated[float, msgspec.Meta(ge=0.2)] = 1.0
+    poll: Annotated[float, msgspec.Meta(ge=0.2, le=3600)] = 1.0
     shake: str = "/cycle/?pattern=0&parameter1=10&parameter2=0&amplitude=0.41&duration=6"
 
 

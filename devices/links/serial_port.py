@@ -13,7 +13,7 @@ import select
 import termios
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 import serial
@@ -34,7 +34,7 @@ GONE = "the port is gone: unplugged, or its adapter was reset"
 class Settings(msgspec.Struct, frozen=True):
     """The line settings of an address. ``dtr`` and ``rts``: None leaves the line as the system sets it."""
 
-    baud: int = 9600
+    baud: Annotated[int, msgspec.Meta(ge=1, le=100_000_000, description="1 to 100000000")] = 9600
     bytesize: Literal[5, 6, 7, 8] = 8
     parity: Literal["N", "E", "O", "M", "S"] = "N"
     stopbits: Literal["1", "1.5", "2"] = "1"
@@ -69,8 +69,6 @@ SettingsOf = TypeVar("SettingsOf", bound=Settings)
 def settings_of(address: Address, kind: type[SettingsOf]) -> SettingsOf:
     """The line settings of an address of a port, here or at a device server. Raises ``ValueError``."""
     settings = options(address, kind)
-    if settings.baud <= 0:
-        raise ValueError(f"baud={settings.baud}: must be above 0")
     if settings.rtscts and settings.rts is not None:
         raise ValueError(f"rts={settings.rts}: with rtscts=1 the port itself drives RTS")
     return settings

@@ -19,6 +19,12 @@ Slug = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*\Z", description="a 
 Text = Annotated[str, Meta(min_length=1, description="a text that is not empty")]
 Size = Annotated[int, Meta(ge=1, le=4096, description="a whole number from 1 to 4096")]
 Count = Annotated[int, Meta(ge=0, le=4096, description="a whole number from 0 to 4096")]
+Offset = Annotated[int, Meta(ge=-4096, le=4096, description="a whole number from -4096 to 4096")]
+Factor = Annotated[int, Meta(ge=-(1 << 31), le=1 << 31, description="a whole number from -2147483648 to 2147483648")]
+Signed = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1, description="a whole number of 64 bits")]
+Whole = Annotated[int, Meta(ge=0, le=(1 << 63) - 1, description="a whole number of 63 bits, 0 or more")]
+Word = Annotated[int, Meta(ge=0, description="a whole number, 0 or more")]
+"""Of a check, which may have 64 bits: no bound of that size can be stated here. What does not fit in it is not sound."""
 Seconds = Annotated[float, Meta(ge=0, le=3600, description="seconds, 0 to 3600")]
 Conditions = dict[str, Any]
 """Field -> the value it must have, or a list of those it may have. The empty text stands for a field that is not there."""
@@ -38,7 +44,7 @@ class Framing(_Section, frozen=True):
 
     form: Literal["line", "marks", "length", "fixed"] = "line"
     longest: Annotated[int, Meta(ge=2, le=4096, description="a whole number from 2 to 4096")] = 256
-    body: tuple[int, int] = (0, 0)
+    body: tuple[Offset, Offset] = (0, 0)
     gap: bool = False
     shown: bool | None = None
     # line
@@ -60,12 +66,9 @@ class Framing(_Section, frozen=True):
     at: Count = 0
     width: Literal[1, 2, 4] = 1
     order: Literal["big", "little"] = "big"
-    adds: int = 0
+    adds: Offset = 0
     # fixed
     length: Count = 0
-
-
-Word = Annotated[int, Meta(ge=0, description="a whole number, 0 or more")]
 
 
 class Crc(_Section, frozen=True):
@@ -85,22 +88,22 @@ class Checksum(_Section, frozen=True):
     """
 
     kind: str
-    at: int | None = None
-    field: int | None = None
+    at: Offset | None = None
+    field: Offset | None = None
     separator: Bytes = ""
-    first: Annotated[int, Meta(ge=0)] = msgspec.field(default=0, name="from")
+    first: Count = msgspec.field(default=0, name="from")
     short: Count = 0
     encoding: Literal["hex", "big", "little"] = "hex"
     width: Annotated[int, Meta(ge=0, le=16)] = 0
-    keep: Annotated[int, Meta(ge=0)] | None = None
-    set: Annotated[int, Meta(ge=0)] = 0
+    keep: Word | None = None
+    set: Word = 0
     crc: Crc | None = None
 
 
 class Field(_Section, frozen=True):
     """``[fields.NAME]`` or ``[message.fields.NAME]``: a part of a frame, and what it is taken for. See ``docs/profiles.md``."""
 
-    at: int | None = None
+    at: Offset | None = None
     of: str = ""
     value: Any = None
     width: Size | None = None
@@ -109,10 +112,10 @@ class Field(_Section, frozen=True):
     blank: Bytes | None = None
     encoding: Literal["text", "decimal", "hex", "big", "little"] = "text"
     bits: tuple[Annotated[int, Meta(ge=0, le=63)], Annotated[int, Meta(ge=1, le=64)]] | None = None
-    min: int | None = None
-    max: int | None = None
-    times: int = 1
-    plus: int = 0
+    min: Signed | None = None
+    max: Signed | None = None
+    times: Factor = 1
+    plus: Factor = 0
     decimals: Annotated[int, Meta(ge=0, le=9)] = 0
     map: str | dict[str, Any] | None = None
     otherwise: Any = None
@@ -165,8 +168,8 @@ class Sequence(_Section, frozen=True):
     """
 
     field: str
-    last: int
-    first: int = 0
+    last: Whole
+    first: Whole = 0
     copies: Annotated[int, Meta(ge=0, le=64, description="a whole number from 0 to 64")] = 0
 
 
@@ -192,8 +195,8 @@ class Command(_Section, frozen=True):
     """
 
     send: Bytes
-    min: Annotated[int, Meta(ge=0)] | None = None
-    max: Annotated[int, Meta(ge=0)] | None = None
+    min: Whole | None = None
+    max: Whole | None = None
     digits: Annotated[int, Meta(ge=1, le=20)] = 1
 
 

@@ -122,6 +122,10 @@ def _checksum(checksum: Checksum, notes: Notes) -> None:
     for key in ("keep", "set"):
         if (getattr(checksum, key) or 0) > most:
             notes.append((("checksum", key), f"has more bits than a check of {width} bytes"))
+    if (crc := checksum.crc) is not None:
+        for key in ("polynomial", "initial", "final_xor"):
+            if getattr(crc, key) >> crc.width:
+                notes.append((("checksum", "crc", key), f"has more than the {crc.width} bits of the CRC"))
     if checksum.at is not None and -width < checksum.at < 0:
         notes.append((("checksum", "at"), f"the check has {width} bytes, so it begins at {-width} or before"))
 

@@ -40,8 +40,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """
 
     strict_bcc: bool = True
-    min_draw: Annotated[float, msgspec.Meta(ge=0)] = 0.2
-    mixed: Annotated[float, msgspec.Meta(ge=0)] = 2.0
+    min_draw: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.2
+    mixed: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 2.0
 
 
 class _Recent(NamedTuple):

@@ -34,8 +34,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     cards: dict[str, str] | None = None
     noread: str = "NOREAD"
-    repeat: Annotated[float, msgspec.Meta(ge=0)] = 1.0
-    min_draw: Annotated[float, msgspec.Meta(ge=0)] = 0.2
+    repeat: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 1.0
+    min_draw: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.2
 
     def __post_init__(self) -> None:
         check(STANDARD if self.cards is None else self.cards, self.noread)

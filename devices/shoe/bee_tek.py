@@ -42,7 +42,7 @@ ALARMS: MappingProxyType[str, ShoeFaultName] = MappingProxyType({"E3": "unread"}
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``min_draw``: seconds that two drawn cards are apart at least."""
 
-    min_draw: Annotated[float, msgspec.Meta(ge=0)] = 0.2
+    min_draw: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.2
 
 
 class BeeTek:

@@ -24,7 +24,7 @@ HOLES = 18
 ROW = 9
 """Holes of a row: hole 10 lies beside hole 1, hole 18 beside hole 9, and 9 is followed by 1."""
 
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):

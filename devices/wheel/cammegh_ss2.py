@@ -41,8 +41,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """
 
     pockets: Literal[37, 38, 39, 40] = 37
-    period: Annotated[float, msgspec.Meta(gt=0)] = 0.5
-    poll: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    period: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 0.5
+    poll: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.0
 
     def __post_init__(self) -> None:
         if 0 < self.poll < FASTEST_POLL:

@@ -26,7 +26,7 @@ WAYS: dict[str, Direction] = {"+": "clockwise", "-": "anticlockwise"}
 STEADY = 0.5
 """Seconds that the wheel is slow before it is about to stop: one measure of its speed says nothing."""
 
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,10 +37,10 @@ class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     cells: Annotated[int, msgspec.Meta(ge=2, le=200)] = 54
     settle_time: Seconds = 1.0
-    launch_cells: Annotated[int, msgspec.Meta(ge=1)] = 5
-    slow: Annotated[float, msgspec.Meta(gt=0)] = 10.0
-    min_turns: Annotated[int, msgspec.Meta(ge=0)] = 3
-    back: Annotated[int, msgspec.Meta(ge=0)] = 2
+    launch_cells: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 5
+    slow: Annotated[float, msgspec.Meta(gt=0, le=1000)] = 10.0
+    min_turns: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 3
+    back: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 2
 
 
 class FortuneBoard(WheelBoard):

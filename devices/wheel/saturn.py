@@ -35,7 +35,9 @@ PACED = 0.5
 AGREE = 2
 """Answers running that must show the same number before it is one."""
 
-Place = Annotated[tuple[int, int], msgspec.Meta(description="first and last character, counted from 0 at SOH")]
+Pocket = Annotated[int, msgspec.Meta(ge=0, le=1000)] | str
+Character = Annotated[int, msgspec.Meta(ge=-LONGEST, le=LONGEST)]
+Place = Annotated[tuple[Character, Character], msgspec.Meta(description="first and last character, counted from 0 at SOH")]
 
 
 class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +50,7 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     state: Place
     phases: dict[str, Phase]
     number: Place
-    numbers: dict[str, Number] = {}
+    numbers: dict[str, Pocket] = {}
     spin: Place | None = None
 
     def __post_init__(self) -> None:
@@ -64,9 +66,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ``refire``: seconds between two launches at least. ``check``: whether answers carry the check byte that requests have.
     """
 
-    poll: Annotated[float, msgspec.Meta(ge=0.1)] = 0.2
-    error_poll: Annotated[float, msgspec.Meta(ge=0.5)] = 5.0
-    refire: Annotated[float, msgspec.Meta(ge=20)] = 30.0
+    poll: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 0.2
+    error_poll: Annotated[float, msgspec.Meta(ge=0.5, le=3600)] = 5.0
+    refire: Annotated[float, msgspec.Meta(ge=20, le=3600)] = 30.0
     check: Literal["same", "none"] = "same"
     fields: Fields | None = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from controller.games import shoe
+from controller.games.amounts import Count
 from controller.games.shoe import ShoeSettings
 from controller.rulebooks.blackjack import Blackjack
 
@@ -16,7 +17,7 @@ class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, k
     """The croupier says by ``boxes.set`` and ``hand.…`` which boxes are in play and what each hand does. Without keys nobody
     can know whose a card is after the first two rounds of the deal: the shoe is counted, and of the round only what follows.
     """
-    boxes: int | None = None
+    boxes: Count | None = None
     """Boxes marked on the table; None: as many as the decree has at first."""
     surrender: bool = False
     """The casino allows it, where the decree leaves it to the casino."""

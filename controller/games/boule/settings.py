@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
-
+from controller.games.amounts import Count, Money
 from controller.games.cells import settings as cells_settings
 from controller.games.cells.settings import Asked, CellsSettings
 from controller.games.wheels.settings import Breach
@@ -16,11 +13,11 @@ NUMBERS = tuple(range(1, 10))
 class BouleSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
 
-    holes: tuple[tuple[int, ...], ...] = (NUMBERS, NUMBERS)
+    holes: tuple[tuple[Count, ...], ...] = (NUMBERS, NUMBERS)
     """The numbers of the holes row by row, as the board counts them from 1. The figure of the plate is lost in every copy."""
     ball_out: Asked = "ask"
     """The ball left the plate, or is seen nowhere."""
-    authorised_minimum: Annotated[int, msgspec.Meta(gt=0)] | None = None
+    authorised_minimum: Money | None = None
     """The minimum of the authorisation, in minor units: where it is stated, that of the table is held to it."""
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from controller.games.amounts import Count
 from controller.games.wheels.settings import Breach
 
 Asked = Literal["warn", "ask"]
@@ -19,7 +20,7 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Who says that bets open and close: a person with ``bets.open`` and ``bets.close``, or the wheel: they open when the
     spin before is over and close when it settles.
     """
-    turns: int = 3
+    turns: Count = 3
     """Whole turns that the ball or the wheel has to make, where the device counts them; 0: none. No decree gives a number:
     three are the fewest that can be called several.
     """

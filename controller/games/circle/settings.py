@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from controller.games.amounts import Count, Money, Times
+
 
 class CircleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
@@ -26,18 +28,18 @@ class CircleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """Omaha with five cards: whether the first common card is shown with the deal."""
     pack: Literal["by_players", "deck_52", "deck_32"] = "by_players"
     """Draw, where the decree does not say with how many players which pack is used: by their number, or always the same."""
-    deck_check_rounds: int = 30
+    deck_check_rounds: Times = 30
     """Rounds after which a pack that has to be looked at now and then was not looked at for too long."""
     rake: Literal["pot", "session", "hand"] | None = None
     """Which way the house takes its share, of those that the decree has; None: not told."""
-    rake_percent: int | None = None
+    rake_percent: Count | None = None
     limit: Literal["split", "pot", "fixed", "none"] | None = None
     """How bets are limited, of the ways that the decree has; None: not told."""
-    maximum: int | None = None
+    maximum: Money | None = None
     """The table's highest bet, in minor units; None: not told."""
-    ante: int | None = None
+    ante: Money | None = None
     """The ante, in minor units; None: not told."""
-    duration: int | None = None
+    duration: Times | None = None
     """Minutes that a match lasts, where the house has set it; None: it has not."""
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
+
+from controller.games.amounts import Money
 
 
 class CrapsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -24,7 +26,7 @@ class CrapsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The list of place bets leaves out the 8, but its pay is there."""
     multiples: Literal["to_one", "for_one", "layout"] = "to_one"
     """«Paid so many times the bet»: the bet not included, or included; ``layout``: included for 15 and 30 times only."""
-    highest_simple: Annotated[int, msgspec.Meta(gt=0)] | None = None
+    highest_simple: Money | None = None
     """The highest stake on a simple bet, as the authorisation has it, in minor units; the others follow from it. Where it is not
     stated, no stake may be above what the decree lets any authorisation have.
     """

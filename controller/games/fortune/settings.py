@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
+from controller.games.amounts import Count
 from controller.games.cells import settings as cells_settings
 from controller.games.cells.settings import Asked, CellsSettings
 from controller.games.wheels.settings import Breach
-from devices.readings import Number
 
 
 class FortuneSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
 
-    cells: tuple[Number, ...] = ()
+    cells: tuple[Count | str, ...] = ()
     """The symbols around the wheel, clockwise, as the board counts its cells from 1. Empty: an order of our own that keeps to
     the decree. No decree prints the order whole.
     """

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from controller.games.amounts import Count
 from controller.rulebooks.house_poker import HousePoker
 
 
@@ -16,11 +17,11 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """How the cards come: one to each hand in turn, or hand by hand, as an automatic shoe gives them."""
     exposed: Literal["first", "last"] = "last"
     """Which of the bank's cards is exposed, where the decree leaves it open."""
-    boxes: int | None = None
+    boxes: Count | None = None
     """Boxes marked on the table; None: as many as the decree has at most."""
-    limit: int | None = None
+    limit: Count | None = None
     """The highest ante as a multiple of the minimum, as it is authorised; None: the highest that the decree offers."""
-    pay_table: int = 1
+    pay_table: Count = 1
     """Which of the decree's tables is announced for a side bet that has several, from 1."""
     misdeal: Literal["ask", "void"] = "ask"
     """What a device's word that the deal is wrong does: a person decides, or the round is null at once."""

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from controller.games.amounts import Count
+
 
 class PaiGowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
@@ -16,7 +18,7 @@ class PaiGowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """How the cards come: a whole hand for each place, or a card to each in turn."""
     compared: Literal["bank", "dealer"] = "bank"
     """Against whose hand the others play when a player has the bank: his, or the croupier's."""
-    commission: int = 50
+    commission: Count = 50
     """What is kept of a win, in thousandths."""
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from controller.games.amounts import Count
 from controller.games.roulette.wheel import EUROPEAN
 from controller.games.wheels.settings import Breach, Policy
 
@@ -13,7 +14,7 @@ from controller.games.wheels.settings import Breach, Policy
 class RouletteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
 
-    pocket_order: tuple[int, ...] = EUROPEAN
+    pocket_order: tuple[Count, ...] = EUROPEAN
     """The numbers around the wheel, clockwise. No decree prints the order; their constraints are checked."""
     phases: Literal["device", "person"] = "device"
     """Who says that bets open and close: the wheel, or a person with ``bets.open`` and ``bets.close``."""

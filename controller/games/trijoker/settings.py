@@ -6,11 +6,13 @@ from typing import Literal
 
 import msgspec
 
+from controller.games.amounts import Count
+
 
 class TrijokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table's settings. A rulebook's ``doubts`` may state another default for any of them; a site has the last word."""
 
-    decks: int = 1
+    decks: Count = 1
     """How many decks are in use, a deck to a round, one after the other."""
     face_up: Literal["no", "yes"] = "no"
     """Whether the first card of each player and the left common card are dealt face up."""

@@ -66,6 +66,16 @@ NAME, LAST = 'name = "status"', 'changed = ["phase"]'
         (NO_CHECK, CHECK + 'kind = "xor"', "2: checksum: needs `at` or `field`, one of them"),
         (NO_CHECK, CHECK + 'kind = "xor"\nat = -1', "4: checksum.at: the check has 2 bytes, so it begins at -2"),
         (NO_CHECK, CHECK + 'kind = "xor"\nat = -2\nset = 256', "5: checksum.set: has more bits than a check of 2"),
+        (NO_CHECK, CHECK + 'kind = "xor"\nat = -2\nkeep = 99999999999999999999', "5: checksum.keep: has more bits than a check"),
+        *[
+            (
+                NO_CHECK,
+                CHECK + 'kind = "crc"\nat = -4\n[checksum.crc]\nwidth = 16\npolynomial = 1\n'.replace(f"{key} = 1\n", "")
+                + f"{key} = 0x10000",
+                f"checksum.crc.{key}: has more than the 16 bits",
+            )
+            for key in ("polynomial", "initial", "final_xor")
+        ],
         (NO_CHECK, CHECK + 'kind = "xor"\nfield = 1', "2: checksum: `field` and `separator` go together"),
         ('map = "phases"', 'map = "phase"', "11: message[0].fields.phase.map: no map 'phase'; there are: phases"),
         ("max = 2", "max = 4", "11: message[0].fields.phase.map: has nothing for 3, 4: add it, or `oth"),
