@@ -23,7 +23,7 @@ Slug = Annotated[
         description="a part of a topic: at most 48 of a-z, 0-9 and single hyphens between them",
     ),
 ]
-Name = Annotated[str, Meta(min_length=1, description="a text that is not empty")]
+Name = Annotated[str, Meta(min_length=1, max_length=4096, description="a text of 1 to 4096 characters")]
 Days = Annotated[int, Meta(ge=1, le=36_500, description="whole days, 1 to 36500")]
 Size = Annotated[int, Meta(ge=1, le=1 << 40, description="bytes, 1 to 1099511627776")]
 Files = Annotated[int, Meta(ge=1, le=10_000, description="a whole number from 1 to 10000")]

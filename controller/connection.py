@@ -34,6 +34,7 @@ Disconnected = aiomqtt.MqttError
 """The broker is gone, refuses us, or does not answer."""
 
 _REFUSALS = frozenset({0x86, 0x87, 0x8A, 0x8C})  # bad user name or password, not authorized, banned, bad method (MQTT 5, 3.2.2.2)
+LONGEST_PASSWORD = 65_535  # bytes (MQTT 5, 3.1.3.6)
 _WRONG_PROTOCOL = 0x84
 _TAKEN_OVER = 0x8E
 
@@ -73,9 +74,12 @@ def password(broker: Broker) -> str | None:
     else:
         return None
     try:
-        return path.read_text(encoding="utf-8").rstrip("\r\n")
+        text = path.read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         raise Unusable(f"the broker's password cannot be read from {path}: {_reason(error)}") from None
+    if len(text.encode()) > LONGEST_PASSWORD:
+        raise Unusable(f"the broker's password in {path} is longer than MQTT allows: is it the right file?")
+    return text
 
 
 def tls(broker: Broker) -> ssl.SSLContext | None:

@@ -1,0 +1,182 @@
+"""What the daemon writes is its own user's alone, and never goes through a link that somebody laid."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from controller.journal.file import lock
+from controller.journal.schema import Entry, Head, JournalUnusable, chained
+from controller.key_file import KeyFileUnusable, write_key_file
+from controller.privacy import exposed
+from controller.proof.checkpoint import KeyUnusable, checkpoint_path, keep, make_key, sign
+from controller.proof.segment import FORMAT, Header, write_segment
+from devices.recording import RecordingWriter, _compress
+from tests.daemon.mosquitto import free_port
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+BEFORE, MOMENT = b"\0" * 32, "2026-11-19T00:00:00Z"
+HASH = chained(BEFORE, "r1", "boot", "event", 1, MOMENT, 0, b"{}")
+ENTRY = Entry(
+    position=1, table="r1", boot="boot", kind="event", seq=1, time=MOMENT, mono_ns=0, body=b"{}", previous=BEFORE, hash=HASH
+)
+CHECKPOINT = sign(None, "j" * 32, "boot", MOMENT, Head(1, HASH))
+HEADER = Header(FORMAT, journal="j" * 32, base=0, day="2026-11-19", after=0, last=1, previous=BEFORE.hex())
+NOW = datetime(2026, 11, 19, tzinfo=UTC).timestamp()
+
+
+def segment(folder: Path) -> Path:
+    path = folder / "day.jsonl.gz"
+    write_segment(path, HEADER, [ENTRY], CHECKPOINT)
+    return path
+
+
+def checkpoint(folder: Path) -> Path:
+    keep(CHECKPOINT, folder / "journal")
+    return checkpoint_path(folder / "journal")
+
+
+def compressed(folder: Path) -> Path:
+    plain = folder / "wheel.rec.1"
+    plain.write_bytes(b"bytes")
+    plain.chmod(0o600)
+    _compress(plain)
+    return folder / "wheel.rec.1.gz"
+
+
+def recording(folder: Path) -> Path:
+    writer = RecordingWriter(folder / "wheel.rec", {})
+    writer.write(NOW, b"bytes")
+    writer.close()
+    return folder / "wheel.rec"
+
+
+def locked(folder: Path) -> Path:
+    os.close(lock(folder / "journal"))
+    return folder / "journal.lock"
+
+
+def secret(folder: Path) -> Path:
+    write_key_file(folder / "secret", b"k" * 32)
+    return folder / "secret"
+
+
+def signing_key(folder: Path) -> Path:
+    make_key(folder / "key")
+    return folder / "key"
+
+
+WRITTEN: dict[str, tuple[Callable[[Path], Path], type[Exception] | None]] = {
+    "day.jsonl.gz.part": (segment, None),
+    "journal.checkpoint.part": (checkpoint, None),
+    "wheel.rec.1.part": (compressed, None),
+    "wheel.rec": (recording, OSError),
+    "journal.lock": (locked, JournalUnusable),
+    "secret": (secret, KeyFileUnusable),
+    "key": (signing_key, KeyUnusable),
+}
+"""Where a link may lie: what is written there, and what becomes of it; None: it is written all the same, and the link is gone."""
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written_is_private(tmp_path: Path, name: str) -> None:
+    before = os.umask(0o000)
+    try:
+        assert WRITTEN[name][0](tmp_path).stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_no_link_is_followed(tmp_path: Path, name: str, there: bool) -> None:
+    """To a file that there is, or to one that would be made."""
+    target = tmp_path / "elsewhere" / "passwd"
+    target.parent.mkdir()
+    if there:
+        target.write_text("root")
+    (tmp_path / name).symlink_to(target)
+    write, refused = WRITTEN[name]
+    if refused is None:
+        assert write(tmp_path).is_file()
+        assert not (tmp_path / name).is_symlink()
+    else:
+        with pytest.raises(refused):
+            write(tmp_path)
+    assert (target.read_text() if there else target.exists()) == ("root" if there else False)
+
+
+def test_a_file_that_was_left_half_written_is_begun_anew(tmp_path: Path) -> None:
+    (tmp_path / "wheel.rec.1.part").write_bytes(b"x" * 100)
+    assert gzip.decompress(compressed(tmp_path).read_bytes()) == b"bytes"
+    (tmp_path / "journal.checkpoint.part").write_bytes(b"x" * 1000)
+    assert json.loads(checkpoint(tmp_path).read_bytes())["position"] == 1
+
+
+def test_no_core_is_written_and_all_that_is_created_is_private(tmp_path: Path) -> None:
+    told = """
+import ctypes, os, resource, sys
+from controller.privacy import keep_private
+keep_private()
+print(resource.getrlimit(resource.RLIMIT_CORE), ctypes.CDLL(None).prctl(3), oct(os.umask(0)))
+"""
+    ended = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert ended.stdout.split("\n")[0] == "(0, 0) 0 0o77"
+
+
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder that everybody can get to; those of pytest are shut."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def test_files_that_others_may_read_are_named(reachable: Path) -> None:
+    journal, recordings = reachable / "journal", reachable / "recordings"
+    for path in (journal, reachable / "journal-wal", reachable / "journal.key", reachable / "another"):
+        path.write_bytes(b"")
+        path.chmod(0o600)
+    recordings.mkdir(mode=0o700)
+    assert exposed(journal, recordings) == []
+    (reachable / "journal-wal").chmod(0o640)
+    (reachable / "another").chmod(0o644)
+    recordings.chmod(0o755)
+    assert exposed(journal, recordings) == [reachable / "journal-wal", recordings]
+    reachable.chmod(0o700)
+    assert exposed(journal, recordings) == []  # nobody gets there
+    assert exposed(reachable / "none", reachable / "none") == []
+
+
+def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(wheel: Wheel, ending: ExitStack, reachable: Path) -> None:
+    made = Daemon(reachable, configuration(free_port(), table("r1", wheel)))
+    ending.callback(made.kill)
+    before = os.umask(0o022)
+    try:
+        made.start()
+        made.until_logged("device up")
+    finally:
+        os.umask(before)
+    made.signal(signal.SIGSTOP)
+    written = {path: path.stat().st_mode & 0o777 for path in reachable.rglob("*") if path != made.file}
+    made.signal(signal.SIGCONT)
+    assert {"journal.sqlite3", "journal.sqlite3-wal", "journal.sqlite3-shm", "wheel.rec"} <= {path.name for path in written}
+    assert {str(path): oct(mode) for path, mode in written.items() if mode & 0o077} == {}
+    assert not made.logged("other users of this machine may read these files: chmod go= them")
+    assert made.stop() == 0
+    (reachable / "journal.sqlite3").chmod(0o644)
+    made.start()
+    told = made.until_logged("other users of this machine may read these files: chmod go= them")
+    assert told["files"] == [str(reachable / f"journal.sqlite3{end}") for end in ("", "-shm", "-wal")]  # they have its rights
+    assert made.stop() == 0
