@@ -138,9 +138,10 @@ class Archivist:
         journal, begun = self._journal.id, time.monotonic()
         try:
             damage = await asyncio.to_thread(reading.damage, journal)
-        except (OSError, sqlite3.Error, JournalUnusable) as error:
+        except Exception as error:
             self._unread = (
-                f"the journal cannot be read back from the disk: {error}. Copy it, look at the disk, and `novamas verify` it"
+                f"the journal cannot be read back from the disk: {_reason(error)}."
+                " Copy it, look at the disk, and `novamas verify` it"
             )
         else:
             self._unread = None
@@ -159,8 +160,8 @@ class Archivist:
             done = await asyncio.to_thread(
                 seal, self._journal.path, key, self._run, utc(time.time()), acknowledged, self._keep_days
             )
-        except (OSError, sqlite3.Error, JournalUnusable, Broken) as error:
-            self._sealing = f"a day of the journal cannot be sealed, and nothing is removed until it can: {error}"
+        except Exception as error:  # a defect of ours too: the tables go on, and it is tried again
+            self._sealing = f"a day of the journal cannot be sealed, and nothing is removed until it can: {_reason(error)}"
         else:
             self._sealing = None
             if done.cut:
@@ -196,3 +197,8 @@ class Archivist:
                 self._alerts[name] = Alert(alert=name, what=what, severity=severity, raised=utc(time.time()), detail=detail)
         if was != {name: alert.detail for name in stands if (alert := self._alerts.get(name))}:
             self._changed()
+
+
+def _reason(error: Exception) -> str:
+    """In its own words, or, of a defect, with its kind."""
+    return str(error) if isinstance(error, (OSError, sqlite3.Error, JournalUnusable, Broken)) else repr(error)

@@ -19,6 +19,7 @@ from controller.cli import main
 from controller.connection import Disconnected
 from controller.daemon import Daemon
 from controller.journal.journal import Journal
+from controller.proof import archivist
 from controller.proof.archivist import Archivist
 from controller.publisher import Publisher
 from devices.device import Device
@@ -126,6 +127,15 @@ def one_dies_and_another_will_not() -> None:
     dies("health", raises)
 
 
+def no_day_can_be_sealed() -> None:
+    """A number overflows, in work that no table waits for."""
+
+    def seal(*_: object) -> None:
+        raise OverflowError("days=-999999999; must have magnitude <= 999999999")
+
+    setattr(archivist, "seal", seal)  # noqa: B010 - a function is replaced
+
+
 def nothing_goes_on() -> None:
     """The event loop is taken, and never given back."""
 
@@ -144,6 +154,7 @@ FAULTS: dict[str, Callable[[], None]] = {
     "will not end": a_task_will_not_end,
     "will not end, and health raises": one_dies_and_another_will_not,
     "nothing goes on": nothing_goes_on,
+    "no day can be sealed": no_day_can_be_sealed,
 }
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 from controller.ending import SOFTWARE
 from tests.daemon.faults import TASKS
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import TABLE, command, until_up
+from tests.daemon.play import TABLE, command, spin, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
 Make = Callable[[str], Daemon]
@@ -107,6 +107,15 @@ def test_the_will_is_told_with_mqtt_3_too(
     made.signal(signal.SIGUSR1)
     assert made.wait() == SOFTWARE
     assert is_offline(mosquitto, made, heard, subscribe)
+
+
+def test_work_that_no_table_waits_for_ends_nothing(faulty: Callable[..., tuple[Daemon, Subscriber]], wheel: Wheel) -> None:
+    made, heard = faulty("no day can be sealed")
+    until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal-seal"), made.log)
+    assert "OverflowError" in heard.latest(f"{TABLE}/alert/journal-seal")["detail"]
+    assert command(heard, "session.open")["ok"]
+    assert spin(wheel, heard, "17", 2)["number"] == 17
+    assert made.stop() == 0
 
 
 def test_after_its_death_it_is_started_again_and_plays(
