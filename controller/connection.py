@@ -11,6 +11,7 @@ import os
 import socket
 import ssl
 import threading
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,20 @@ from urllib.parse import urlsplit
 
 import aiomqtt
 import msgspec
-from paho.mqtt.client import MQTT_CLEAN_START_FIRST_ONLY, MQTT_ERR_SUCCESS, ConnectFlags
+from paho.mqtt.client import MQTT_CLEAN_START_FIRST_ONLY, MQTT_ERR_SUCCESS, ConnectFlags, MQTTMessage
 from paho.mqtt.client import Client as PahoClient
+from paho.mqtt.enums import MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.configuration import Broker
+
+LARGEST_PACKET = 65_536
+"""Bytes of a packet that we take. With MQTT 5 the broker is told, and keeps larger ones back; before, what is more is cut off."""
+SUBSCRIBED = 8
+"""Topics in one packet: some brokers take no more."""
 
 Disconnected = aiomqtt.MqttError
 """The broker is gone, refuses us, or does not answer."""
@@ -132,10 +139,42 @@ def _json(**more: bytes) -> Properties:
     return properties
 
 
-class Connection(aiomqtt.Client):
-    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`Unusable` where it cannot be made."""
+def _limits() -> Properties:
+    """What we tell the broker of ourselves."""
+    properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
+    properties.MaximumPacketSize = LARGEST_PACKET
+    return properties
 
-    def __init__(self, broker: Broker, *, client_id: str, will: Message) -> None:
+
+class _Client(PahoClient):
+    """The library's client, which no packet from a stranger takes away from us."""
+
+    thrown_away: Callable[[], None]
+
+    def _sock_recv(self, bufsize: int) -> bytes:
+        # Of a packet that is too large the beginning is kept: enough to acknowledge it, and to refuse what it says.
+        del self._in_packet["packet"][LARGEST_PACKET:]
+        return super()._sock_recv(min(bufsize, LARGEST_PACKET))
+
+    def _handle_publish(self) -> MQTTErrorCode:
+        try:
+            return super()._handle_publish()
+        except Exception:  # what the library takes for malformed, as U+FEFF in a text, and the broker did not
+            self.thrown_away()
+            packet = self._in_packet["packet"]
+            after = 2 + int.from_bytes(packet[:2], "big")
+            if not self._in_packet["command"] & 0b0110:
+                return MQTTErrorCode.MQTT_ERR_SUCCESS
+            return self._send_puback(int.from_bytes(packet[after : after + 2], "big"))  # or it would come again, and soon no other
+
+
+class Connection(aiomqtt.Client):
+    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`Unusable` where it cannot be made.
+
+    ``thrown_away`` is called for each message to us that cannot be read as one, or for which there is no room.
+    """
+
+    def __init__(self, broker: Broker, *, client_id: str, will: Message, thrown_away: Callable[[], None] = lambda: None) -> None:
         address = urlsplit(broker.url)
         context = tls(broker)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
@@ -153,6 +192,7 @@ class Connection(aiomqtt.Client):
             clean_session=None if self.v5 else True,
             clean_start=True if self.v5 else MQTT_CLEAN_START_FIRST_ONLY,
             will=aiomqtt.Will(will.topic, will.payload, qos=1, retain=will.retain),
+            properties=_limits() if self.v5 else None,
             keepalive=broker.keepalive,
             timeout=float(broker.keepalive),
             max_queued_incoming_messages=1000,
@@ -160,13 +200,24 @@ class Connection(aiomqtt.Client):
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
         self._disconnected.add_done_callback(self._give_up)
+        self._thrown_away = thrown_away
+        self._client.__class__ = _Client  # the library makes its own, and leaves no way to give it another
+        vars(self._client)["thrown_away"] = thrown_away
 
-    async def listen(self, topic: str) -> None:
-        """Subscribe. Where MQTT 5 allows it, a message that was sent to be retained can be told from one that was not."""
-        if self.v5:
-            await self.subscribe(topic, options=SubscribeOptions(qos=1, retainAsPublished=True))
-        else:
-            await self.subscribe(topic, qos=1)
+    async def listen(self, topics: Sequence[str], *, retained: bool = True) -> list[str]:
+        """Subscribe, and give the topics that the broker refuses.
+
+        Where MQTT 5 allows it, a message that was sent to be retained can be told from one that was not; what we publish ourselves
+        does not come back; and without ``retained`` what the broker holds already does not come.
+        """
+        options = SubscribeOptions(qos=1, noLocal=True, retainAsPublished=True, retainHandling=0 if retained else 2)
+        refused: list[str] = []
+        for first in range(0, len(topics), SUBSCRIBED):
+            some = topics[first : first + SUBSCRIBED]
+            codes = await self.subscribe([(topic, options) for topic in some] if self.v5 else [(topic, 1) for topic in some])
+            told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
+            refused += [topic for topic, code in zip(some, told, strict=False) if code >= 0x80]
+        return refused
 
     async def deliver(self, messages: list[Message]) -> list[str | None]:
         """Publish in order and wait for every acknowledgement. Gives per message None, or why the broker refused it."""
@@ -180,10 +231,15 @@ class Connection(aiomqtt.Client):
 
     def _post(self, message: Message) -> asyncio.Future[str | None]:
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        if self.largest is not None and len(message.payload) + len(message.topic) + 64 > self.largest:
+        size = len(message.payload) + len(message.topic.encode()) + len(message.answers or b"") + 64
+        if self.largest is not None and size > self.largest:
             answer.set_result(f"larger than the {self.largest} bytes that the broker takes")
             return answer
-        info = self._client.publish(message.topic, message.payload, 1, message.retain, self._properties_of(message))
+        try:
+            info = self._client.publish(message.topic, message.payload, 1, message.retain, self._properties_of(message))
+        except ValueError as error:  # no topic, or too long: nothing was sent
+            answer.set_result(f"no MQTT message: {error}")
+            return answer
         if info.rc != MQTT_ERR_SUCCESS:
             raise aiomqtt.MqttCodeError(info.rc, "could not publish")
         self._verdicts[info.mid] = answer
@@ -199,6 +255,12 @@ class Connection(aiomqtt.Client):
     ) -> None:
         self.largest = getattr(properties, "MaximumPacketSize", None)
         super()._on_connect(client, userdata, flags, reason_code, properties)
+
+    def _on_message(self, client: PahoClient, userdata: Any, message: MQTTMessage) -> None:
+        if self._queue.full():
+            self._thrown_away()
+        else:
+            super()._on_message(client, userdata, message)
 
     def _on_publish(self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties) -> None:
         # "No matching subscribers" is below 0x80 and so a success: the journal has it, and that nobody listens is their affair.
@@ -233,7 +295,8 @@ class Connection(aiomqtt.Client):
     def why(self, error: Exception) -> Exception:
         """What the broker gave as its reason to end the connection, where it gave one; else the ``error`` that came of it."""
         ended = self._disconnected
-        return (ended.exception() if ended.done() and not ended.cancelled() else None) or error  # type: ignore[return-value]
+        reason = (ended.exception() if ended.done() and not ended.cancelled() else None) or error
+        return reason if isinstance(reason, Disconnected) else Disconnected(f"{type(reason).__name__}: {reason}")
 
     def abandon(self) -> None:
         """Close the socket of a connection that was never established; the library leaves it open."""

@@ -50,7 +50,9 @@ class TableHealth(msgspec.Struct, kw_only=True):
 
 
 class Health(msgspec.Struct, kw_only=True):
-    """Topic ``health``. ``uptime`` in seconds."""
+    """Topic ``health``. ``uptime`` in seconds. ``commands_discarded``: nobody answered them, because too many waited;
+    ``answers_withheld``: they were wanted where this daemon does not answer.
+    """
 
     boot: str
     time: str
@@ -61,6 +63,8 @@ class Health(msgspec.Struct, kw_only=True):
     journal: JournalHealth
     commands_followed: int
     commands_refused: int
+    commands_discarded: int
+    answers_withheld: int
     tables: dict[str, TableHealth]
 
 
@@ -102,6 +106,8 @@ class Physician:
             ),
             commands_followed=self._desk.followed,
             commands_refused=self._desk.refused,
+            commands_discarded=self._desk.discarded,
+            answers_withheld=self._desk.withheld,
             tables={
                 id: TableHealth(
                     readings_lost=place.station.lost,
