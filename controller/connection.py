@@ -21,16 +21,14 @@ import aiomqtt
 import msgspec
 from paho.mqtt.client import MQTT_CLEAN_START_FIRST_ONLY, MQTT_ERR_SUCCESS, ConnectFlags, MQTTMessage
 from paho.mqtt.client import Client as PahoClient
-from paho.mqtt.enums import MQTTErrorCode
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.configuration import Broker
+from devices.links.bounded_client import LARGEST_PACKET, BoundedClient
 
-LARGEST_PACKET = 65_536
-"""Bytes of a packet that we take. With MQTT 5 the broker is told, and keeps larger ones back; before, what is more is cut off."""
 SUBSCRIBED = 8
 """Topics in one packet: some brokers take no more."""
 
@@ -146,28 +144,6 @@ def _limits() -> Properties:
     return properties
 
 
-class _Client(PahoClient):
-    """The library's client, which no packet from a stranger takes away from us."""
-
-    thrown_away: Callable[[], None]
-
-    def _sock_recv(self, bufsize: int) -> bytes:
-        # Of a packet that is too large the beginning is kept: enough to acknowledge it, and to refuse what it says.
-        del self._in_packet["packet"][LARGEST_PACKET:]
-        return super()._sock_recv(min(bufsize, LARGEST_PACKET))
-
-    def _handle_publish(self) -> MQTTErrorCode:
-        try:
-            return super()._handle_publish()
-        except Exception:  # what the library takes for malformed, as U+FEFF in a text, and the broker did not
-            self.thrown_away()
-            packet = self._in_packet["packet"]
-            after = 2 + int.from_bytes(packet[:2], "big")
-            if not self._in_packet["command"] & 0b0110:
-                return MQTTErrorCode.MQTT_ERR_SUCCESS
-            return self._send_puback(int.from_bytes(packet[after : after + 2], "big"))  # or it would come again, and soon no other
-
-
 class Connection(aiomqtt.Client):
     """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`Unusable` where it cannot be made.
 
@@ -201,7 +177,7 @@ class Connection(aiomqtt.Client):
         )
         self._disconnected.add_done_callback(self._give_up)
         self._thrown_away = thrown_away
-        self._client.__class__ = _Client  # the library makes its own, and leaves no way to give it another
+        self._client.__class__ = BoundedClient  # the library makes its own, and leaves no way to give it another
         vars(self._client)["thrown_away"] = thrown_away
 
     async def listen(self, topics: Sequence[str], *, retained: bool = True) -> list[str]:

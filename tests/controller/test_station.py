@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 from nacl.public import PrivateKey
 
@@ -103,6 +104,23 @@ async def test_a_table_that_ran_ahead_is_taken_up_from_the_journal(tmp_path: Pat
         events = [read_event(entry.body) for entry in journal.events_after(0, 100)]
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
         assert len(events) == made.table.seq
+
+
+async def test_a_table_that_ran_ahead_of_a_defect_is_taken_up_from_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a command led to cannot be written down: it was not followed, and the next one is."""
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = station(journal)
+        made.take([LinkUp(at=1.0, device="wheel")])
+        await made.idle()
+        monkeypatch.setattr(made.table, "saved", lambda: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            await made.follow(session())
+        await made.follow(session())
+        events = [read_event(entry.body) for entry in journal.events_after(0, 100)]
+        assert [event.seq for event in events] == list(range(1, made.table.seq + 1))
+        assert msgspec.json.decode(made.retained["state"] or b"")["shown"]["session"] == 1
 
 
 async def test_a_journal_that_stores_nothing_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

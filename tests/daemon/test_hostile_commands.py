@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import TABLE, command, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 

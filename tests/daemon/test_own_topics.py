@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from controller.connection import Incoming, Message
 from controller.own_topics import ECHOES, GATHERED, OwnTopics
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.mosquitto import Heard, Mosquitto, Subscriber, until
 from tests.daemon.play import NODE, TABLE, command, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
@@ -21,6 +22,10 @@ FORGED = {
     f"{TABLE}/info": b"",
     f"{TABLE}/alert/fire": b'{"alert":"fire"}',
 }
+
+
+def since(heard: Subscriber, topic: str, known: int) -> list[Heard]:
+    return heard.on(topic)[known:]
 
 
 @pytest.mark.parametrize(("protocol", "retain"), [("5", True), ("5", False), ("3.1.1", True)])
@@ -42,7 +47,7 @@ def test_what_holds_is_said_again(
     for topic, body in FORGED.items():
         heard.say(topic, body, retain=retain)
     for topic, body in FORGED.items():
-        said = until(f"{topic} is put right", lambda topic=topic: heard.on(topic)[known[topic] + 1 :], running.log)
+        said = until(f"{topic} is put right", partial(since, heard, topic, known[topic] + 1), running.log)
         assert said[-1].payload != body
     assert len(running.logged("somebody else publishes on our topics")) == 1
     until("an alert", lambda: heard.latest(f"{TABLE}/alert/broker-topics"), running.log)
@@ -70,7 +75,7 @@ def test_nobody_else_is_heard_where_nobody_else_speaks(
             assert command(heard, "session.close")["ok"]
         known = len(heard.on("/health"))
         wheel.unplug()
-        until("health is told", lambda heard=heard, known=known: heard.on("/health")[known:], running.log)
+        until("health is told", partial(since, heard, "/health", known), running.log)
         assert heard.latest("/health")["broker"]["foreign"] == 0
         wheel.plug()
         assert running.stop() == 0
