@@ -20,7 +20,7 @@ WAITING = 16
 """Messages that may wait in one line."""
 ALL_WAITING = 2000
 """Messages that may wait in all lines together: 32 MB at most."""
-CLIENT, TABLE, RECALLS = (20.0, 100), (50.0, 200), (50.0, 100)
+CLIENT, TABLE, RECALLS = (25.0, 100), (100.0, 200), (50.0, 100)
 """How many a second are answered of one client, at one table, and of all recalls; and how many at once before that."""
 
 _Message = TypeVar("_Message")
