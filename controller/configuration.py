@@ -23,7 +23,9 @@ Slug = Annotated[
         description="a part of a topic: at most 48 of a-z, 0-9 and single hyphens between them",
     ),
 ]
-Name = Annotated[str, Meta(min_length=1, description="a text that is not empty")]
+Name = Annotated[
+    str, Meta(min_length=1, max_length=4096, pattern=r"^[^\x00]*\Z", description="a text of 1 to 4096 characters, without NUL")
+]
 Positive = Annotated[int, Meta(ge=1, description="a whole number above zero")]
 ResponseTopic = Annotated[
     str,
