@@ -7,7 +7,8 @@ from typing import Annotated, Any, cast
 
 import msgspec
 
-from controller.commands import COMMANDS, AnyCommand, Name, Note, Role, Word
+from controller.bounds import Name, Note, Word
+from controller.commands import COMMANDS, AnyCommand, Role
 from controller.events import AnyEvent
 from devices.places import deeper
 from devices.readings import EXACT

@@ -302,9 +302,8 @@ class Table:
     def _acknowledged(self, given: AlertAcknowledge) -> AnyEvent:
         alert = self._alerts.get(given.alert)
         if alert is None:
-            raise Rejected(
-                f"no open alert {given.alert!r}; open: {', '.join(a for a, open_ in self._alerts.items() if open_) or 'none'}"
-            )
+            named = ", ".join(alert for alert, open_ in self._alerts.items() if open_)
+            raise Rejected(f"no open alert {given.alert!r}; open: {named or 'none'}")
         if alert.acknowledged_by is not None:
             raise Rejected(f"{given.alert}: acknowledged by {alert.acknowledged_by} at {alert.acknowledged}")
         return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)

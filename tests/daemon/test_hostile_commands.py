@@ -214,10 +214,10 @@ def test_the_flood_of_one_client_keeps_back_no_other(
     subscriber = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#")
     until_up(subscriber, running)
     other = TABLE.replace("r1", "r2")
-    for _ in range(2000):
-        say(subscriber, "session.close", b'{"by":"x","role":"inspector","client":"flood"}')
-    assert command(subscriber, "session.open")["ok"]
+    for _ in range(900):  # the broker itself throws away what comes when 1000 wait for us
+        subscriber.say_soon(f"{TABLE}/command/session.close", b'{"by":"x","role":"inspector","client":"flood"}')
+    assert command(subscriber, "bets.close")["error"] == "no session is open"
     assert command(subscriber, "session.open", other)["ok"]
-    assert running.logged("commands are discarded: too many wait")
-    assert counted(subscriber, running, wheel)["commands_discarded"] > 1000
+    running.until_logged("commands are discarded: too many wait")
+    assert counted(subscriber, running, wheel)["commands_discarded"] >= 1
     assert running.log().count("broker connected") == 1
