@@ -6,11 +6,12 @@ In JSON a command is one object on one line, in the same notation as a reading:
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
+from msgspec import Meta
 
-from devices.readings import Number
+from controller.bounds import Card, Cards, Count, Counts, Money, Name, Note, Number, Rounds, Word, Words
 
 Role = Literal["croupier", "table_head", "inspector", "director", "technician"]
 """Who speaks. ``table_head``: jefe de mesa, cap de taula, mahaiburua, xefe de mesa. What a role may say is in the rulebook."""
@@ -47,16 +48,16 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     """The base of all commands."""
 
     at: float
-    by: str
+    by: Name
     role: Role
-    note: str | None = None
+    note: Note | None = None
 
 
 class SessionOpen(Command, frozen=True, tag="session.open"):
     """The table opens. ``minimum``: the table minimum in minor units of ``currency``, if the daemon is to show limits."""
 
-    minimum: int | None = None
-    currency: str | None = None
+    minimum: Money | None = None
+    currency: Word | None = None
 
 
 class SessionClose(Command, frozen=True, tag="session.close"):
@@ -79,7 +80,7 @@ class RoundVoid(Command, frozen=True, tag="round.void"):
     """The spin is null. Without ``round`` the round in hand, or the one that waits for a decision."""
 
     reason: VoidReason
-    round: int | None = None
+    round: Rounds | None = None
 
 
 class RoundConfirm(Command, frozen=True, tag="round.confirm"):
@@ -89,10 +90,10 @@ class RoundConfirm(Command, frozen=True, tag="round.confirm"):
     candidate.
     """
 
-    round: int | None = None
+    round: Rounds | None = None
     number: Number | None = None
-    winner: str | None = None
-    dice: tuple[int, ...] | None = None
+    winner: Word | None = None
+    dice: Counts | None = None
 
 
 class ResultCorrect(Command, frozen=True, tag="result.correct"):
@@ -103,12 +104,12 @@ class ResultCorrect(Command, frozen=True, tag="result.correct"):
     told as giving up, or as going; the cards that lay open by it are in ``hands``.
     """
 
-    round: int
+    round: Rounds
     number: Number | None = None
-    winner: str | None = None
-    dice: tuple[int, ...] | None = None
-    hands: dict[str, tuple[str, ...]] | None = None
-    decisions: dict[str, Literal["go", "pass"]] | None = None
+    winner: Word | None = None
+    dice: Counts | None = None
+    hands: Annotated[dict[Word, Cards], Meta(max_length=100)] | None = None
+    decisions: Annotated[dict[Word, Literal["go", "pass"]], Meta(max_length=100)] | None = None
 
 
 class ShoeStart(Command, frozen=True, tag="shoe.start"):
@@ -119,11 +120,11 @@ class ShoeStart(Command, frozen=True, tag="shoe.start"):
     whether they were never used.
     """
 
-    shoe: str
-    model: str | None = None
-    cut: int | None = None
-    cards: int | None = None
-    backs: tuple[int, ...] | None = None
+    shoe: Word
+    model: Word | None = None
+    cut: Count | None = None
+    cards: Count | None = None
+    backs: Counts | None = None
     index: bool | None = None
     new: bool | None = None
 
@@ -131,50 +132,50 @@ class ShoeStart(Command, frozen=True, tag="shoe.start"):
 class ShoeEnd(Command, frozen=True, tag="shoe.end"):
     """The talla is over: the cards leave the shoe. ``left``: how many were counted in it, if they were counted."""
 
-    left: int | None = None
+    left: Count | None = None
 
 
 class BoxesSet(Command, frozen=True, tag="boxes.set"):
     """The boxes in play, by number."""
 
-    boxes: tuple[int, ...]
+    boxes: Counts
 
 
 class HandStand(Command, frozen=True, tag="hand.stand"):
     """A hand takes no more cards. ``who`` as in the events: ``player``, ``banker``, ``cloth:1``, ``box:3``, ``box:3.2``."""
 
-    who: str | None = None
+    who: Word | None = None
 
 
 class HandDraw(Command, frozen=True, tag="hand.draw"):
     """A hand asks for a card."""
 
-    who: str | None = None
+    who: Word | None = None
 
 
 class HandDouble(Command, frozen=True, tag="hand.double"):
     """A hand doubles its bet for one more card."""
 
-    who: str | None = None
+    who: Word | None = None
 
 
 class HandSplit(Command, frozen=True, tag="hand.split"):
     """A hand of two equal cards becomes two hands."""
 
-    who: str | None = None
+    who: Word | None = None
 
 
 class HandSurrender(Command, frozen=True, tag="hand.surrender"):
     """A hand gives up for half its bet."""
 
-    who: str | None = None
+    who: Word | None = None
 
 
 class CardsTurn(Command, frozen=True, tag="cards.turn"):
     """The cards of a hand lie face up now, or its ``index``-th does. Without ``who`` all hands' do."""
 
-    who: str | None = None
-    index: int | None = None
+    who: Word | None = None
+    index: Count | None = None
 
 
 class CardDecide(Command, frozen=True, tag="card.decide"):
@@ -187,24 +188,24 @@ class CardDecide(Command, frozen=True, tag="card.decide"):
     """
 
     action: Literal["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]
-    card: str | None = None
-    who: str | None = None
-    index: int | None = None
+    card: Card | None = None
+    who: Word | None = None
+    index: Count | None = None
     fault: Literal["croupier", "banker", "player"] | None = None
 
 
 class CardsDeal(Command, frozen=True, tag="cards.deal"):
     """Cards were dealt by hand: ``count`` to ``who``, or where the rules say the next go. ``cards``: those that lie face up."""
 
-    who: str | None = None
-    count: int = 1
-    cards: tuple[str, ...] = ()
+    who: Word | None = None
+    count: Count = 1
+    cards: Cards = ()
 
 
 class CardsBurn(Command, frozen=True, tag="cards.burn"):
     """Cards were burned, unseen."""
 
-    count: int = 1
+    count: Count = 1
 
 
 class CardsShow(Command, frozen=True, tag="cards.show"):
@@ -213,10 +214,10 @@ class CardsShow(Command, frozen=True, tag="cards.show"):
     ``low``: those of them that make the low hand, where a hand is set in two (pai gow).
     """
 
-    who: str
-    cards: tuple[str, ...]
-    index: int | None = None
-    low: tuple[str, ...] = ()
+    who: Word
+    cards: Cards
+    index: Count | None = None
+    low: Cards = ()
 
 
 class HandAct(Command, frozen=True, tag="hand.act"):
@@ -231,41 +232,41 @@ class HandAct(Command, frozen=True, tag="hand.act"):
     against the house, pai gow), as long as nothing has followed from it.
     """
 
-    who: str
+    who: Word
     action: Literal[
         "go", "pass", "buy", "discard", "withdraw", "open", "check", "bet", "call", "raise", "fold", "all_in", "muck", "set",
         "out", "in",
     ]  # fmt: skip
-    count: int | None = None
-    amount: int | None = None
+    count: Count | None = None
+    amount: Money | None = None
     stands: bool = True
 
 
 class BettingClose(Command, frozen=True, tag="betting.close"):
     """The bets of this interval are equal: the next cards may come. ``winner``: all others gave up, nothing is shown."""
 
-    winner: str | None = None
+    winner: Word | None = None
 
 
 class ButtonSet(Command, frozen=True, tag="button.set"):
     """Who has the button or the bank: a seat; without one it moves on as the decree says."""
 
-    seat: int | None = None
+    seat: Count | None = None
 
 
 class BetPlace(Command, frozen=True, tag="bet.place"):
     """A bet of ``who`` (``box:3``, ``seat:2``) that the table has to know of: ``insurance``, ``bonus``, ``jackpot``, ``win`` ..."""
 
-    who: str
-    bet: str
-    amount: int | None = None
+    who: Word
+    bet: Word
+    amount: Money | None = None
 
 
 class BetWithdraw(Command, frozen=True, tag="bet.withdraw"):
     """A bet is taken back, or refused and given back."""
 
-    who: str
-    bet: str
+    who: Word
+    bet: Word
 
 
 class DealError(Command, frozen=True, tag="deal.error"):
@@ -278,9 +279,9 @@ class DealError(Command, frozen=True, tag="deal.error"):
         "too_many", "too_few", "order", "exposed", "exposed_in_cut", "exposed_in_deck", "wrong_hand", "missing_card",
         "foreign_card", "defective", "premature", "skipped", "deck_removed", "touched", "false_opening", "wrong_discard", "absent",
     ]  # fmt: skip
-    who: str | None = None
-    index: int | None = None
-    count: int = 1
+    who: Word | None = None
+    index: Count | None = None
+    count: Count = 1
     seen: bool = False
     recoverable: bool = False
     fault: Literal["croupier", "player"] = "croupier"
@@ -289,41 +290,41 @@ class DealError(Command, frozen=True, tag="deal.error"):
 class DeckCheck(Command, frozen=True, tag="deck.check"):
     """A person counted a deck (``cards``) and looked whether it is whole (``right``)."""
 
-    cards: int
+    cards: Count
     right: bool = True
 
 
 class DiceSet(Command, frozen=True, tag="dice.set"):
     """The dice of the session, by serial number. ``side``: of a die, in tenths of a millimetre."""
 
-    serials: tuple[str, ...]
-    side: int | None = None
+    serials: Words
+    side: Count | None = None
     same_colour: bool | None = None
 
 
 class DiceChoose(Command, frozen=True, tag="dice.choose"):
     """The two dice that are played with from now; the others go to the reserve."""
 
-    serials: tuple[str, ...]
+    serials: Words
 
 
 class DieReport(Command, frozen=True, tag="die.report"):
     """A die left the table, or a die that had left it was found."""
 
-    serial: str | None = None
+    serial: Word | None = None
     found: bool = False
 
 
 class DiceTell(Command, frozen=True, tag="dice.tell"):
     """What the dice show, where no device reads them or a person stands for it."""
 
-    values: tuple[int, ...]
+    values: Counts
 
 
 class ShooterSet(Command, frozen=True, tag="shooter.set"):
     """Who throws the dice: a seat. ``why``: what took them from the one before, where it was not the seven."""
 
-    seat: int
+    seat: Count
     why: Literal["refused", "withdrawn"] | None = None
 
 
@@ -336,7 +337,7 @@ class TableFollow(Command, frozen=True, tag="table.follow"):
 class LimitAnnounce(Command, frozen=True, tag="limit.announce"):
     """The table minimum changes after the last three balls at the old one."""
 
-    minimum: int
+    minimum: Money
 
 
 class LastRoundsAnnounce(Command, frozen=True, tag="last_rounds.announce"):
@@ -346,7 +347,7 @@ class LastRoundsAnnounce(Command, frozen=True, tag="last_rounds.announce"):
 class AlertAcknowledge(Command, frozen=True, tag="alert.acknowledge"):
     """A person has seen an alert. It stays until its cause is gone."""
 
-    alert: str
+    alert: Word
 
 
 AnyCommand = (

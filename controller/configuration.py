@@ -23,10 +23,21 @@ Slug = Annotated[
         description="a part of a topic: at most 48 of a-z, 0-9 and single hyphens between them",
     ),
 ]
-Name = Annotated[str, Meta(min_length=1, max_length=4096, description="a text of 1 to 4096 characters")]
+Name = Annotated[
+    str, Meta(min_length=1, max_length=4096, pattern=r"^[^\x00]*\Z", description="a text of 1 to 4096 characters, without NUL")
+]
 Days = Annotated[int, Meta(ge=1, le=36_500, description="whole days, 1 to 36500")]
 Size = Annotated[int, Meta(ge=1, le=1 << 40, description="bytes, 1 to 1099511627776")]
 Files = Annotated[int, Meta(ge=1, le=10_000, description="a whole number from 1 to 10000")]
+ResponseTopic = Annotated[
+    str,
+    Meta(
+        pattern=r"^(?!novamas(-sim)?(/|\Z))[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,7}\Z",
+        max_length=128,
+        description="the beginning of a topic, not of novamas/: 1 to 8 levels of letters, digits, dots, dashes and underscores, "
+        "128 characters at most",
+    ),
+]
 KeepAlive = Annotated[int, Meta(ge=1, le=65535, description="whole seconds, 1 to 65535")]
 Seconds = Annotated[float, Meta(gt=0, le=86400, description="seconds, above 0 and at most 86400")]
 Speed = Annotated[float, Meta(gt=0, le=1000, description="a factor above 0 and at most 1000")]
@@ -80,7 +91,8 @@ class Recordings(_Section, frozen=True):
 class Broker(_Section, frozen=True):
     """``[broker]``: where results go. ``url``: ``mqtt://host:port``, ``mqtts://host:port`` or ``embedded://127.0.0.1:port``.
 
-    The password is read from ``password_file``, or from the systemd credential named ``password_credential``.
+    The password is read from ``password_file``, or from the systemd credential named ``password_credential``. ``response_topics``:
+    below these a response topic of MQTT 5 may lie too, not below ``reply/`` alone.
     """
 
     url: Name = "mqtt://127.0.0.1:1883"
@@ -93,6 +105,7 @@ class Broker(_Section, frozen=True):
     key_file: Name | None = None
     protocol: Literal["5", "3.1.1"] = "5"
     keepalive: KeepAlive = 10
+    response_topics: Annotated[tuple[ResponseTopic, ...], Meta(max_length=16, description="at most 16 beginnings of topics")] = ()
 
 
 class Log(_Section, frozen=True):

@@ -12,7 +12,7 @@ import os
 import socket
 import ssl
 import threading
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import aiomqtt
 import msgspec
-from paho.mqtt.client import MQTT_CLEAN_START_FIRST_ONLY, MQTT_ERR_SUCCESS, ConnectFlags
+from paho.mqtt.client import MQTT_CLEAN_START_FIRST_ONLY, MQTT_ERR_SUCCESS, ConnectFlags, MQTTMessage
 from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
@@ -28,6 +28,10 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.configuration import Broker
+from devices.links.bounded_client import LARGEST_PACKET, BoundedClient
+
+SUBSCRIBED = 8
+"""Topics in one packet: some brokers take no more."""
 
 _Answer = TypeVar("_Answer")
 Disconnected = aiomqtt.MqttError
@@ -139,10 +143,20 @@ def _json(**more: bytes) -> Properties:
     return properties
 
 
-class Connection(aiomqtt.Client):
-    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`Unusable` where it cannot be made."""
+def _limits() -> Properties:
+    """What we tell the broker of ourselves."""
+    properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
+    properties.MaximumPacketSize = LARGEST_PACKET
+    return properties
 
-    def __init__(self, broker: Broker, *, client_id: str, will: Message) -> None:
+
+class Connection(aiomqtt.Client):
+    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`Unusable` where it cannot be made.
+
+    ``thrown_away`` is called for each message to us that cannot be read as one, or for which there is no room.
+    """
+
+    def __init__(self, broker: Broker, *, client_id: str, will: Message, thrown_away: Callable[[], None] = lambda: None) -> None:
         address = urlsplit(broker.url)
         context = tls(broker)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
@@ -160,6 +174,7 @@ class Connection(aiomqtt.Client):
             clean_session=None if self.v5 else True,
             clean_start=True if self.v5 else MQTT_CLEAN_START_FIRST_ONLY,
             will=aiomqtt.Will(will.topic, will.payload, qos=1, retain=will.retain),
+            properties=_limits() if self.v5 else None,
             keepalive=broker.keepalive,
             timeout=float(broker.keepalive),
             max_queued_incoming_messages=1000,
@@ -167,13 +182,24 @@ class Connection(aiomqtt.Client):
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
         self._disconnected.add_done_callback(self._give_up)
+        self._thrown_away = thrown_away
+        self._client.__class__ = BoundedClient  # the library makes its own, and leaves no way to give it another
+        vars(self._client)["thrown_away"] = thrown_away
 
-    async def listen(self, topic: str) -> None:
-        """Subscribe. Where MQTT 5 allows it, a message that was sent to be retained can be told from one that was not."""
-        if self.v5:
-            await self.subscribe(topic, options=SubscribeOptions(qos=1, retainAsPublished=True))
-        else:
-            await self.subscribe(topic, qos=1)
+    async def listen(self, topics: Sequence[str], *, retained: bool = True) -> list[str]:
+        """Subscribe, and give the topics that the broker refuses.
+
+        Where MQTT 5 allows it, a message that was sent to be retained can be told from one that was not; what we publish ourselves
+        does not come back; and without ``retained`` what the broker holds already does not come.
+        """
+        options = SubscribeOptions(qos=1, noLocal=True, retainAsPublished=True, retainHandling=0 if retained else 2)
+        refused: list[str] = []
+        for first in range(0, len(topics), SUBSCRIBED):
+            some = topics[first : first + SUBSCRIBED]
+            codes = await self.subscribe([(topic, options) for topic in some] if self.v5 else [(topic, 1) for topic in some])
+            told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
+            refused += [topic for topic, code in zip(some, told, strict=False) if code >= 0x80]
+        return refused
 
     async def deliver(self, messages: list[Message]) -> list[str | None]:
         """Publish in order and wait for every acknowledgement. Gives per message None, or why the broker refused it."""
@@ -187,10 +213,15 @@ class Connection(aiomqtt.Client):
 
     def _post(self, message: Message) -> asyncio.Future[str | None]:
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        if self.largest is not None and len(message.payload) + len(message.topic) + 64 > self.largest:
+        size = len(message.payload) + len(message.topic.encode()) + len(message.answers or b"") + 64
+        if self.largest is not None and size > self.largest:
             answer.set_result(f"larger than the {self.largest} bytes that the broker takes")
             return answer
-        info = self._client.publish(message.topic, message.payload, 1, message.retain, self._properties_of(message))
+        try:
+            info = self._client.publish(message.topic, message.payload, 1, message.retain, self._properties_of(message))
+        except ValueError as error:  # no topic, or too long: nothing was sent
+            answer.set_result(f"no MQTT message: {error}")
+            return answer
         if info.rc != MQTT_ERR_SUCCESS:
             raise aiomqtt.MqttCodeError(info.rc, "could not publish")
         self._verdicts[info.mid] = answer
@@ -206,6 +237,12 @@ class Connection(aiomqtt.Client):
     ) -> None:
         self.largest = getattr(properties, "MaximumPacketSize", None)
         super()._on_connect(client, userdata, flags, reason_code, properties)
+
+    def _on_message(self, client: PahoClient, userdata: Any, message: MQTTMessage) -> None:
+        if self._queue.full():
+            self._thrown_away()
+        else:
+            super()._on_message(client, userdata, message)
 
     def _on_publish(self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties) -> None:
         # "No matching subscribers" is below 0x80 and so a success: the journal has it, and that nobody listens is their affair.
@@ -240,10 +277,8 @@ class Connection(aiomqtt.Client):
     def why(self, error: Exception) -> Exception:
         """What the broker gave as its reason to end the connection, where it gave one; else the ``error`` that came of it."""
         ended = self._disconnected
-        reason = ended.exception() if ended.done() and not ended.cancelled() else None
-        if reason is None or isinstance(reason, Disconnected):
-            return reason or error
-        return Disconnected(f"{type(reason).__name__}: {reason}")  # whatever the library came upon: the connection is of no use
+        reason = (ended.exception() if ended.done() and not ended.cancelled() else None) or error
+        return reason if isinstance(reason, Disconnected) else Disconnected(f"{type(reason).__name__}: {reason}")
 
     def abandon(self) -> None:
         """Close the socket without a farewell: the broker then publishes our last will. The library would leave it open where the

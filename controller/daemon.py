@@ -91,7 +91,7 @@ class Daemon:
                 self._places[table.id] = self._place(table)
             # The node's own topics lie beside real tables; where all are simulated, nothing of us is among the real ones.
             node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
-            self._desk = Desk(site.node, self.boot, node, self._places)
+            self._desk = Desk(site.node, self.boot, node, self._places, configuration.broker.response_topics)
             self._desk.alerts = self._alerts
         except BaseException:
             self._journal.close()

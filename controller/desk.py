@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import traceback
 from collections.abc import Mapping
 
 import msgspec
@@ -13,8 +15,16 @@ from controller.journal.schema import JournalUnusable
 from controller.orders import DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
 from controller.retained import Alert
 from controller.station import Station
-from controller.topics import Topics
+from controller.topics import Topics, within
 from devices.device import CommandRefused, Device
+
+ANSWER = 262_144
+"""Bytes of events in one answer to a recall, or fewer where the broker takes less; ``ENVELOPE``: for the rest of the packet."""
+ENVELOPE = 4096
+CORRELATION = 1024
+"""Bytes of correlation data that are given back."""
+SILENT = 60.0
+"""Seconds between two log lines that say that commands are discarded."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -38,13 +48,21 @@ class Status(msgspec.Struct, frozen=True):
 class Desk:
     """Every table of this daemon, and the node itself."""
 
-    def __init__(self, node: str, boot: str, topics: Topics, places: Mapping[str, Place]) -> None:
+    def __init__(
+        self, node: str, boot: str, topics: Topics, places: Mapping[str, Place], response_topics: tuple[str, ...] = ()
+    ) -> None:
         self.alerts: dict[str, Alert] = {}
         """What concerns every table but can be in no journal: shown under each table's ``alert/<id>``."""
         self.node: dict[str, bytes] = {}
         """The node's own retained topics: ``health`` and ``checkpoint``."""
         self.followed = 0
         self.refused = 0
+        self.discarded = 0
+        """Commands that nobody answered, because too many waited."""
+        self.withheld = 0
+        """Answers that were not sent where their command wanted them."""
+        self._told = -SILENT
+        self._response_topics = response_topics
         self._boot = boot
         self._node = node
         self._topics = topics
@@ -62,6 +80,15 @@ class Desk:
         places = self._places.items()
         return [topic for id, p in places for topic in (p.topics.command(id), p.topics.table(id, "alert/+"))]  # noqa: A001
 
+    def own(self) -> list[str]:
+        """Our other retained topics: to hear it if somebody else says something there."""
+        alerts = tuple(place.topics.table(id, "alert/") for id, place in self._places.items())  # noqa: A001
+        return [topic for topic in self.shown() if not topic.startswith(alerts)]
+
+    def is_alert(self, topic: str) -> bool:
+        """Whether this is the topic of an alert, known or not, of one of our tables."""
+        return any(topic.startswith(place.topics.table(id, "alert/")) for id, place in self._places.items())  # noqa: A001
+
     def topic(self, table: str, leaf: str) -> str:
         """A topic of a table: ``event``, ``sealed``."""
         place = self._places.get(table)
@@ -77,29 +104,39 @@ class Desk:
             self._was |= alerts.keys()
         return shown | {self._topics.node(self._node, leaf): body for leaf, body in self.node.items()}
 
-    async def answer(self, message: Incoming) -> list[Message]:
-        """Follow a command and reply to it; clear an alert that is left over."""
-        for id, place in self._places.items():  # noqa: A001
-            if message.topic.startswith(place.topics.table(id, "alert/")):
-                left_over = message.retain and message.payload and self.retained().get(message.topic) is None
-                return [Message(message.topic, b"", retain=True)] if left_over else []
-            prefix = place.topics.command(id, "")
-            if message.topic.startswith(prefix):
-                return await self._follow(id, place, message.topic.removeprefix(prefix), message)
-        return []
+    def shown(self) -> dict[str, bytes | None]:
+        """Every retained topic while we are on line, and what it holds."""
+        status = self.status(online=True)
+        return {**self.retained(), status.topic: status.payload}
 
-    async def _follow(self, table: str, place: Place, name: str, message: Incoming) -> list[Message]:
+    def command(self, topic: str) -> tuple[str, str] | None:
+        """The table and the command that a topic names; None if it is no command's."""
+        for id, place in self._places.items():  # noqa: A001
+            if topic.startswith(prefix := place.topics.command(id, "")):
+                return id, topic.removeprefix(prefix)
+        return None
+
+    def discard(self, table: str, name: str) -> None:
+        """A command is not answered, because too many wait. It is counted, and logged now and then."""
+        self.discarded += 1
+        if time.monotonic() - self._told >= SILENT:
+            self._told = time.monotonic()
+            self._log.warning("commands are discarded: too many wait", table=table, command=name[:64], discarded=self.discarded)
+
+    async def answer(self, table: str, name: str, message: Incoming, largest: int | None = None) -> list[Message]:
+        """Follow a command and reply to it, in at most ``largest`` bytes. Whatever goes wrong, the table goes on."""
         if not message.payload:  # somebody cleared a retained command
             return []
-        log = self._log.bind(table=table, command=name)
-        reply = Reply(id=None, ok=True)
+        place = self._places[table]
+        log = self._log.bind(table=table, command=name[:64])
         sender = Sender()
         try:
             sender, given = read_order(name, message.payload, place.station.clock())
             if message.retain:
                 raise Rejected("a command is never retained: it would be followed again after each reconnect")
             if isinstance(given, Recall):
-                reply = Reply(id=sender.id, ok=True, events=place.station.recall(given))
+                room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
+                reply = Reply(id=sender.id, ok=True, events=place.station.recall(given, room))
             else:
                 log = log.bind(by=given.by, role=given.role)
                 if isinstance(given, DeviceOrder):
@@ -111,6 +148,13 @@ class Desk:
             sender, reply = bad.sender, Reply(id=bad.sender.id, ok=False, error=str(bad))
         except (Rejected, JournalUnusable) as no:
             reply = Reply(id=sender.id, ok=False, error=str(no))
+        except Exception as error:  # a defect of ours: it costs this command, and nothing else
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            hidden = place.station.table.face_down  # its text may hold a card
+            told = {"error": type(error).__name__, "where": f"{where.filename}:{where.lineno}"} if hidden else {"exc_info": error}
+            log.error("defect: the daemon failed on a command", **told)
+            what = "the daemon failed on this command; its log says how. See what the events say before you send it again"
+            reply = Reply(id=sender.id, ok=False, error=what)
         if reply.ok:
             self.followed += 1
             log.info("command followed")
@@ -133,9 +177,11 @@ class Desk:
         if sender.client is not None:
             replies.append(Message(topics.reply(table, sender.client), body))
         wanted = message.response_topic
-        if wanted and not set("+#") & set(wanted):
-            # Nobody may have us write into our own topics, except where we write replies.
-            ours = wanted.startswith(("novamas/", "novamas-sim/")) and not wanted.startswith(topics.reply(table, ""))
-            if not ours:
+        if wanted is not None:
+            allowed = within(wanted, (topics.table(table, "reply"), *self._response_topics))
+            if allowed and len(message.correlation or b"") <= CORRELATION:
                 replies.append(Message(wanted, body, answers=message.correlation))
+            else:
+                self.withheld += 1
+                self._log.info("answer withheld", table=table, response_topic=ascii(wanted[:64]))
         return replies

@@ -51,7 +51,9 @@ class TableHealth(msgspec.Struct, kw_only=True):
 
 
 class Health(msgspec.Struct, kw_only=True):
-    """Topic ``health``. ``uptime`` in seconds."""
+    """Topic ``health``. ``uptime`` in seconds. ``commands_discarded``: nobody answered them, because too many waited;
+    ``answers_withheld``: they were wanted where this daemon does not answer.
+    """
 
     boot: str
     time: str
@@ -63,6 +65,8 @@ class Health(msgspec.Struct, kw_only=True):
     log: logs.LogHealth
     commands_followed: int
     commands_refused: int
+    commands_discarded: int
+    answers_withheld: int
     tables: dict[str, TableHealth]
 
 
@@ -105,6 +109,8 @@ class Physician:
             log=logs.health(),
             commands_followed=self._desk.followed,
             commands_refused=self._desk.refused,
+            commands_discarded=self._desk.discarded,
+            answers_withheld=self._desk.withheld,
             tables={
                 id: TableHealth(
                     readings_lost=place.station.lost,

@@ -11,6 +11,7 @@ import msgspec
 
 from controller.commands import COMMANDS, AnyCommand
 from controller.events import AnyEvent
+from controller.json_bodies import ENDLESS, read_body
 from devices.readings import READINGS, AnyReading
 from devices.sections import worded
 
@@ -28,8 +29,10 @@ def read_input(line: bytes | str) -> Input:
     """One reading or command. Raises ``ValueError`` that says what is wrong, at which field, and what would be right."""
     try:
         return _inputs.decode(line)
+    except RecursionError:
+        raise ValueError(ENDLESS) from None
     except msgspec.ValidationError as error:
-        given = msgspec.json.decode(line)
+        given = read_body(line, object)
         name = str(given.get("type")) if isinstance(given, dict) else ""
         if name in KINDS:
             raise msgspec.ValidationError(worded(error, KINDS[name])) from None
@@ -39,7 +42,10 @@ def read_input(line: bytes | str) -> Input:
 
 def read_event(line: bytes | str) -> AnyEvent:
     """One event. Raises ``ValueError`` that says what is wrong and at which field."""
-    return _events.decode(line)
+    try:
+        return _events.decode(line)
+    except RecursionError:
+        raise ValueError(ENDLESS) from None
 
 
 def write(message: Input | AnyEvent) -> bytes:

@@ -7,9 +7,11 @@ from typing import Annotated, Any, cast
 
 import msgspec
 
+from controller.bounds import Name, Note, Word
 from controller.commands import COMMANDS, AnyCommand, Role
 from controller.events import AnyEvent
 from devices.places import deeper
+from devices.readings import EXACT
 from devices.sections import worded
 
 LARGEST = 16_384
@@ -18,20 +20,26 @@ LARGEST = 16_384
 DEEPEST = 16
 """Objects and lists within each other in what is only given back: it must be written again, wherever that is."""
 
+GIVEN_BACK = 1024
+"""Bytes of ``id``, as JSON."""
+
 RECALL = "recall"
 _KINDS = dict(sorted((str(command.__struct_config__.tag), command) for command in COMMANDS))
 _CLIENT = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
+Seq = Annotated[int, msgspec.Meta(ge=1, le=EXACT)]
+
+
 class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A command to a device: ``command/device.power_on`` with ``{"device": "wheel", "by": ..., "role": ...}``."""
 
-    command: str
-    device: str
-    by: str
+    command: Word
+    device: Word
+    by: Name
     role: Role
-    argument: str = ""
-    note: str | None = None
+    argument: Note = ""
+    note: Note | None = None
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,9 +49,9 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     has no meaning then.
     """
 
-    boot: str
-    first: Annotated[int, msgspec.Meta(ge=1)] = msgspec.field(name="from")
-    to: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    boot: Word
+    first: Seq = msgspec.field(name="from")
+    to: Seq | None = None
     onward: bool = False
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
 
@@ -53,6 +61,10 @@ class Sender(msgspec.Struct, frozen=True):
 
     client: str | None = None
     id: Any = None
+
+
+class _Signed(msgspec.Struct):
+    client: Any = None
 
 
 class Unreadable(ValueError):
@@ -72,6 +84,15 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     events: tuple[AnyEvent, ...] | None = None
 
 
+def client_of(body: bytes) -> str | None:
+    """Who says to have sent this, if the body can be read. Anybody may say so."""
+    try:
+        client = msgspec.json.decode(body, type=_Signed).client if len(body) <= LARGEST else None
+    except (ValueError, RecursionError):
+        return None
+    return client if isinstance(client, str) and _CLIENT.fullmatch(client) else None
+
+
 def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | DeviceOrder | Recall]:
     """The command ``name`` with the fields in ``body``, said at ``at``. Raises :class:`Unreadable`."""
     if len(body) > LARGEST:
@@ -83,6 +104,8 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
     client = fields.pop("client", None)
     if deeper(fields.get("id"), DEEPEST):
         raise Unreadable(f"id: more than {DEEPEST} objects or lists within each other", Sender())
+    if len(msgspec.json.encode(fields.get("id"))) > GIVEN_BACK:
+        raise Unreadable(f"id: more than {GIVEN_BACK} bytes", Sender())
     sender = Sender(client if isinstance(client, str) and _CLIENT.fullmatch(client) else None, fields.pop("id", None))
     if client is not None and sender.client is None:
         raise Unreadable("client: up to 64 letters, digits, dots, dashes and underscores", sender)

@@ -19,9 +19,12 @@ import structlog
 from controller.configuration import Broker
 from controller.connection import Connection, Disconnected, Incoming, Message, Unusable, refuses_us, taken_over, told
 from controller.desk import Desk
+from controller.intake import Intake
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalUnusable
 from controller.notation import read_event, write
+from controller.orders import RECALL, client_of
+from controller.own_topics import OwnTopics
 from controller.retained import Alert
 from controller.times import utc
 
@@ -41,16 +44,26 @@ TWIN, SUSPICIOUS = "broker-client-id", 3
 """The alert that another client has our client id; cleared when a connection has lasted. Not every broker says so: it is
 suspected where so many connections in a row were taken, and lost soon after.
 """
+FOREIGN = "broker-topics"
+"""The alert that somebody else publishes on our topics; cleared when nobody has for a minute."""
+QUIET, RENEWED = 60.0, 600.0
+"""Seconds: that minute, and after which all retained topics are said anew: what others said there in packets that are too large
+for us, we have not heard.
+"""
 
 
 class Standing(msgspec.Struct):
-    """How it stands with the broker, for ``health``. ``trouble``: why there is no connection."""
+    """How it stands with the broker, for ``health``. ``trouble``: why there is no connection. ``thrown_away``: messages to us that
+    could not be read, or for which there was no room; ``foreign``: messages of others on our own retained topics.
+    """
 
     connected: bool = False
     connects: int = 0
     published: int = 0
     refused: int = 0
     trouble: str | None = None
+    thrown_away: int = 0
+    foreign: int = 0
 
 
 class Publisher:
@@ -67,6 +80,9 @@ class Publisher:
         self._wake = asyncio.Event()
         self._end = asyncio.Event()
         self._shown: dict[str, bytes | None] = {}
+        self._own = OwnTopics()
+        self._foreign = 0.0
+        """When somebody else was last heard on our topics."""
         self._since = 0.0
         """When the connection was made."""
         self._short = 0
@@ -111,7 +127,9 @@ class Publisher:
 
     @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
-        connection = Connection(self._broker, client_id=self._client_id, will=self._desk.status(online=False))
+        connection = Connection(
+            self._broker, client_id=self._client_id, will=self._desk.status(online=False), thrown_away=self._throw_away
+        )
         async with contextlib.AsyncExitStack() as stack:
             try:
                 await stack.enter_async_context(connection)
@@ -141,19 +159,24 @@ class Publisher:
         if TWIN not in self._desk.alerts:
             detail = f"the broker ends our connections soon after it took them ({told(error, self._broker)}): has another client "
             detail += f"the client id {self._client_id!r} too? Give each its own broker.client_id, or its own site.node"
-            self._desk.alerts[TWIN] = Alert(
-                alert=TWIN, what="broker.client_id", severity="fault", raised=utc(time.time()), detail=detail
-            )
+            self._desk.alerts[TWIN] = _alert(TWIN, "broker.client_id", detail)
             self._log.error("another client has our client id, it seems", client_id=self._client_id)
         return True
 
-    async def _read(self, connection: Connection) -> None:
-        try:
-            await self._listen(connection)
-        except Disconnected as error:
-            raise connection.why(error) from None
+    def _throw_away(self) -> None:
+        self.standing.thrown_away += 1
 
-    async def _listen(self, connection: Connection) -> None:
+    async def _read(self, connection: Connection) -> None:
+        async def answer(order: tuple[str, str, Incoming]) -> None:
+            await self._deliver(connection, await self._desk.answer(*order, connection.largest))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                await self._listen(connection, Intake(group, answer))
+        except* Disconnected as errors:
+            raise connection.why(_first(errors)) from None
+
+    async def _listen(self, connection: Connection, intake: Intake[tuple[str, str, Incoming]]) -> None:
         async for message in connection.messages:
             properties = message.properties
             incoming = Incoming(
@@ -163,14 +186,56 @@ class Publisher:
                 response_topic=getattr(properties, "ResponseTopic", None),
                 correlation=getattr(properties, "CorrelationData", None),
             )
-            answers = await self._desk.answer(incoming)
-            if answers:
-                await self._deliver(connection, answers)
+            named = self._desk.command(incoming.topic)
+            if named is None:
+                self._overhear(incoming, v5=connection.v5)
+                continue
+            table, name = named
+            if not intake.put(table, client_of(incoming.payload), (table, name, incoming), recall=name == RECALL):
+                self._desk.discard(table, name)
+
+    def _overhear(self, message: Incoming, *, v5: bool) -> None:
+        """Something was said on a topic of ours, and not by us: what holds is said again, at once or soon."""
+        if not self._desk.is_alert(message.topic):
+            held_before = message.retain and not v5  # MQTT 5 does not send it
+            if held_before or not self.standing.connected:
+                return
+        known = self._own.foreign
+        if self._own.heard(message, self._desk.shown()):
+            asyncio.get_running_loop().call_later(self._own.wait(time.monotonic()), self.wake)
+        if self._own.foreign > known and not self._desk.is_alert(message.topic):
+            self._accuse(message.topic)
+
+    def _accuse(self, topic: str) -> None:
+        self.standing.foreign += 1
+        self._foreign = time.monotonic()
+        if FOREIGN not in self._desk.alerts:
+            detail = (
+                f"another client of the broker publishes on our topic {topic}: it was put right. Is there a second daemon with the "
+            )
+            detail += "same site.node, or the same table? Else let the broker's access rules keep others from our topics"
+            self._desk.alerts[FOREIGN] = _alert(FOREIGN, "broker.topics", detail)
+            self._log.error("somebody else publishes on our topics", topic=topic)
+            asyncio.get_running_loop().call_later(QUIET, self._acquit)
+
+    def _acquit(self) -> None:
+        left = self._foreign + QUIET - time.monotonic()
+        if left > 0:
+            asyncio.get_running_loop().call_later(left, self._acquit)
+        elif self._desk.alerts.pop(FOREIGN, None) is not None:
+            self.wake()
+
+    def _renew(self) -> None:
+        self._own.say_again(self._desk.shown())
+        self.wake()
+        self._renewal = asyncio.get_running_loop().call_later(RENEWED, self._renew)
 
     async def _send(self, connection: Connection) -> None:
         backlog = self._outbox.head()  # up to here it happened while nobody could hear it
-        for subscription in self._desk.subscriptions():
-            await connection.listen(subscription)
+        self._own.connected()
+        refused = await connection.listen(self._desk.subscriptions()) + await connection.listen(self._desk.own(), retained=False)
+        if refused:
+            self._log.error("broker refused subscriptions", topics=refused)
         self._shown = {}
         await self._refresh(connection)
         await self._deliver(connection, [self._desk.status(online=True)])
@@ -179,11 +244,14 @@ class Publisher:
         self._since = time.monotonic()
         standing.connects += 1
         self._log.info("broker connected", backlog=self.position < backlog, topics=len(self._shown))
-        lasting = asyncio.get_running_loop().call_later(LONGEST_REFUSED, self._lasts)
+        loop = asyncio.get_running_loop()
+        lasting = loop.call_later(LONGEST_REFUSED, self._lasts)
+        self._renewal = loop.call_later(RENEWED, self._renew)
         try:
             await self._publish(connection, backlog)
         finally:
             lasting.cancel()
+            self._renewal.cancel()
 
     def _lasts(self) -> None:
         """The connection holds: nobody else wants our place."""
@@ -232,15 +300,21 @@ class Publisher:
         return events
 
     async def _refresh(self, connection: Connection) -> None:
-        """Publish each retained topic that this broker does not hold yet, as far as we know."""
+        """Publish each retained topic that this broker does not hold yet, as far as we know, or that somebody else has touched."""
         now = self._desk.retained()
-        changed = [topic for topic, body in now.items() if topic not in self._shown or self._shown[topic] != body]
-        for first in range(0, len(changed), WINDOW):
-            topics = changed[first : first + WINDOW]
-            await self._deliver(connection, [Message(topic, now[topic] or b"", retain=True) for topic in topics])
-            self._shown.update((topic, now[topic]) for topic in topics)
+        again = self._own.take(time.monotonic())
+        changed = [topic for topic, body in now.items() if topic in again or topic not in self._shown or self._shown[topic] != body]
+        messages = [Message(topic, now[topic] or b"", retain=True) for topic in changed]
+        truth = self._desk.shown()  # the status too; an alert that is none is cleared
+        messages += [Message(topic, truth.get(topic) or b"", retain=True) for topic in sorted(again - now.keys())]
+        for first in range(0, len(messages), WINDOW):
+            some = messages[first : first + WINDOW]
+            await self._deliver(connection, some)
+            self._shown.update((message.topic, now[message.topic]) for message in some if message.topic in now)
 
     async def _deliver(self, connection: Connection, messages: list[Message]) -> None:
+        if not connection.v5:
+            self._own.said(messages)
         for message, refusal in zip(messages, await connection.deliver(messages), strict=True):
             if refusal is not None:  # what the broker does not take must not keep back the rest; the journal has it
                 self.standing.refused += 1
@@ -266,6 +340,10 @@ def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
     """
     shortest, longest = (SHORTEST_REFUSED, LONGEST_REFUSED) if in_vain else (SHORTEST, LONGEST)
     return shortest if lasted > longest else min(max(pause * 2, shortest), longest)
+
+
+def _alert(alert: str, what: str, detail: str) -> Alert:
+    return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
 
 
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -28,6 +29,8 @@ from devices.readings import AnyReading, Reading
 
 PATIENCE = 5.0
 """Seconds that a person waits for a command to be stored."""
+MARK = 20
+"""Bytes by which an event grows that is marked historical, and its comma."""
 COARSE = 4096
 """Bytes of which whole multiples alone are told, where cards lie face down."""
 
@@ -146,38 +149,48 @@ class Station:
         except JournalUnusable as error:
             raise Rejected(f"not stored: {error}") from None
 
-    def recall(self, wanted: Recall) -> tuple[AnyEvent, ...]:
-        """Events that are stored, marked historical, oldest first."""
+    def recall(self, wanted: Recall, room: int) -> tuple[AnyEvent, ...]:
+        """Events that are stored, marked historical, oldest first: as many as go into ``room`` bytes, but one at least."""
         find = self._journal.events_onward if wanted.onward else self._journal.events_of
         found = find(self.table.id, wanted.boot, wanted.first - 1, wanted.limit)
         if wanted.to is not None and not wanted.onward:
             found = [entry for entry in found if entry.seq <= wanted.to]
-        return tuple(msgspec.structs.replace(read_event(entry.body), historical=True) for entry in found)
+        fitting = [
+            entry for entry, all_ in zip(found, accumulate(len(entry.body) + MARK for entry in found), strict=True) if all_ <= room
+        ]
+        return tuple(msgspec.structs.replace(read_event(entry.body), historical=True) for entry in fitting or found[:1])
 
     def _step(self, given: AnyReading | AnyCommand) -> asyncio.Future[int] | None:
         now, mono_ns = utc(time.time()), time.monotonic_ns()
         table, before = self.table, self.table.seq
         confidential = table.confidential(given)
-        events = table.take(given, now, mono_ns)
         wire = self._wires.get(given.device) if isinstance(given, Reading) else None
         try:
-            stored = self._journal.append(
-                Record(
-                    table=table.id,
-                    boot=table.boot,
-                    seq=table.seq,
-                    time=now,
-                    mono_ns=mono_ns,
-                    given=self._sealed("input", before, now, write(given)) if confidential else write(given),
-                    events=tuple(write(event) for event in events),
-                    saved=self._locked(table.saved()),
-                    before=(
-                        (("bytes", self._sealed("bytes", before, now, sent)),)
-                        if wire is not None and (sent := wire.take()) is not None
-                        else ()
-                    ),
-                )
+            events = table.take(given, now, mono_ns)
+            record = Record(
+                table=table.id,
+                boot=table.boot,
+                seq=table.seq,
+                time=now,
+                mono_ns=mono_ns,
+                given=self._sealed("input", before, now, write(given)) if confidential else write(given),
+                events=tuple(write(event) for event in events),
+                saved=self._locked(table.saved()),
+                before=(
+                    (("bytes", self._sealed("bytes", before, now, sent)),)
+                    if wire is not None and (sent := wire.take()) is not None
+                    else ()
+                ),
             )
+        except Rejected:
+            raise
+        except Exception:  # a defect; the table may know more than can be stored of it
+            if wire is not None:
+                wire.lose()
+            self._go_back()
+            raise
+        try:
+            stored = self._journal.append(record)
         except (JournalFull, JournalUnusable) as error:
             if wire is not None:
                 wire.lose()
@@ -197,6 +210,15 @@ class Station:
         self._changed()  # the events first: the retained topics may follow
         if not self._since:
             stored.get_loop().call_soon(self._take_up)
+
+    def _go_back(self) -> None:
+        """Make the table anew as the journal knows it: at once, or when that is stored which waits."""
+        if self._since:
+            self._overrun = True
+            return
+        halted = self.table.halted
+        self.table = self._make()
+        self.table.halted = halted
 
     def _take_up(self) -> None:
         """If all is stored, then what the table knows may be shown; if it knows more than that, it is made anew."""

@@ -24,6 +24,7 @@ from controller.events import (
     SessionOpened,
 )
 from controller.games.game import Game, Rejected
+from controller.json_bodies import Stored, read_body
 from controller.notation import Input
 from controller.retained import About, Alert, History, Info, LinkState, Standing, State, Status, Talla
 from devices.readings import (
@@ -71,7 +72,7 @@ class _Saved(msgspec.Struct, frozen=True, kw_only=True):
     decree: str
     state: msgspec.Raw
     boot: str
-    seq: int
+    seq: Stored
     time: str
     open: bool
     devices: dict[str, Standing]
@@ -231,13 +232,13 @@ class Table:
         """Raises ``ValueError`` that says why the table cannot go on from there."""
         if is_locked(body):
             raise ValueError("what was saved is locked, and the key is another: see the log of the daemon")
-        saved = msgspec.json.decode(body, type=_Saved)
+        saved = read_body(body, _Saved)
         if (saved.game, saved.decree) != (self.game_id, self.decree):
             was = f"before this it was a table of {saved.game} under {saved.decree}"
             if saved.open:
                 raise Unrestorable(f"table {self.id}: {was}, and its session is open: set it back and close the session first")
             raise ValueError(was)
-        self._state = msgspec.json.decode(saved.state, type=self._game.state_type)
+        self._state = read_body(bytes(saved.state), self._game.state_type)
         self._time, self._open, self._alerts, self._result = saved.time, saved.open, saved.alerts, saved.result
         self._holds = saved.holds
         self.seq = saved.seq if saved.boot == self.boot else 0
@@ -301,9 +302,8 @@ class Table:
     def _acknowledged(self, given: AlertAcknowledge) -> AnyEvent:
         alert = self._alerts.get(given.alert)
         if alert is None:
-            raise Rejected(
-                f"no open alert {given.alert!r}; open: {', '.join(a for a, open_ in self._alerts.items() if open_) or 'none'}"
-            )
+            named = ", ".join(alert for alert, open_ in self._alerts.items() if open_)
+            raise Rejected(f"no open alert {given.alert!r}; open: {named or 'none'}")
         if alert.acknowledged_by is not None:
             raise Rejected(f"{given.alert}: acknowledged by {alert.acknowledged_by} at {alert.acknowledged}")
         return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)

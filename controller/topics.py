@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+LONGEST, DEEPEST = 256, 16
+"""Bytes and levels of a topic to which we answer. Mosquitto takes 200 levels, and ends the connection of who sends more."""
+
 
 class Topics(msgspec.Struct, frozen=True):
     """The topics of one site. Simulated tables live under a root of their own, so that a broker can keep them apart."""
@@ -31,3 +34,15 @@ class Topics(msgspec.Struct, frozen=True):
     def node(self, node: str, leaf: str) -> str:
         """A daemon's own topic: ``status`` (also its last will), ``health``, ``checkpoint``."""
         return f"{self.root}/node/{node}/{leaf}"
+
+
+def within(topic: str, prefixes: tuple[str, ...]) -> bool:
+    """Whether an answer may go to this topic: it lies below one of the prefixes, and no broker takes offence at it."""
+    return (
+        any(topic.startswith(f"{prefix}/") for prefix in prefixes)
+        and not {"+", "#"} & set(topic)
+        and not topic.startswith("$")
+        and topic.isprintable()  # neither control characters nor what is no character
+        and len(topic.encode()) <= LONGEST
+        and topic.count("/") < DEEPEST
+    )

@@ -9,11 +9,14 @@ frame that made the reading, as received, with bytes outside printable ASCII wri
 from __future__ import annotations
 
 import re
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
-Number = int | str
+EXACT = 2**53 - 1
+"""The largest whole number that every reader of JSON takes as it is. None that we read or write lies beyond it."""
+Whole = Annotated[int, msgspec.Meta(ge=-EXACT, le=EXACT)]
+Number = Whole | str
 """A pocket of a wheel: an integer, or a string where the wheel shows more than one zero: ``"00"``, ``"000"``, ``"0000"``."""
 
 Phase = Literal["closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "launched", "settling", "settled"]
@@ -55,7 +58,7 @@ class WheelPhase(Reading, frozen=True, tag="wheel.phase"):
     """
 
     phase: Phase
-    spin: int | None = None
+    spin: Whole | None = None
     rpm: float | None = None
     direction: Direction | None = None
     late: bool = False
@@ -69,7 +72,7 @@ class WheelNumber(Reading, frozen=True, tag="wheel.number"):
     """
 
     number: Number
-    spin: int | None = None
+    spin: Whole | None = None
     late: bool = False
     witness: Witness = "status"
     conflict: Number | None = None
@@ -80,9 +83,9 @@ class WheelCell(Reading, frozen=True, tag="wheel.cell"):
     fortune. What it is worth says the table's map. ``turns``: whole turns since the launch, where they were counted.
     """
 
-    cell: int
-    spin: int | None = None
-    turns: int | None = None
+    cell: Whole
+    spin: Whole | None = None
+    turns: Whole | None = None
     late: bool = False
 
 
@@ -91,7 +94,7 @@ class WheelFault(Reading, frozen=True, tag="wheel.fault"):
 
     fault: WheelFaultName
     active: bool
-    spin: int | None = None
+    spin: Whole | None = None
     detail: str | None = None
 
 
@@ -104,7 +107,7 @@ class CardDrawn(Reading, frozen=True, tag="card.drawn"):
 
     card: str | None
     to: str | None = None
-    index: int | None = None
+    index: Whole | None = None
     exposed: bool = False
     unsure: bool = False
     late: bool = False
@@ -174,8 +177,8 @@ class ShufflerVerdict(Reading, frozen=True, tag="shuffler.verdict"):
     where it does not judge it. ``missing`` and ``extra``: cards by name, where it reads them. An order is never told.
     """
 
-    decks: int | None = None
-    count: int | None = None
+    decks: Whole | None = None
+    count: Whole | None = None
     count_right: bool | None = None
     set_right: bool | None = None
     missing: tuple[str, ...] = ()
@@ -186,9 +189,9 @@ class ShufflerVerdict(Reading, frozen=True, tag="shuffler.verdict"):
 class ShufflerPacket(Reading, frozen=True, tag="shuffler.packet"):
     """A packet of ``size`` cards came out, face down. ``to`` and ``index`` are the device's own claim: for whom, which one."""
 
-    size: int
+    size: Whole
     to: str | None = None
-    index: int | None = None
+    index: Whole | None = None
     late: bool = False
 
 
@@ -196,15 +199,15 @@ class DiceState(Reading, frozen=True, tag="dice.state"):
     """Whether the dice lie, move, or have come to rest. ``throw`` is the device's own counter."""
 
     state: Literal["idle", "moving", "settled"]
-    throw: int | None = None
+    throw: Whole | None = None
     late: bool = False
 
 
 class DiceRead(Reading, frozen=True, tag="dice.read"):
     """The upper faces of the dice at rest, said once per throw. ``late``: seen only after a silence, a candidate."""
 
-    values: tuple[int, ...]
-    throw: int | None = None
+    values: tuple[Whole, ...]
+    throw: Whole | None = None
     late: bool = False
 
 
@@ -223,15 +226,15 @@ class DiceFault(Reading, frozen=True, tag="dice.fault"):
 
     fault: DiceFaultName
     active: bool
-    throw: int | None = None
+    throw: Whole | None = None
     detail: str | None = None
 
 
 class SlotCoin(Reading, frozen=True, tag="slot.coin"):
     """A coin or chip of ``amount`` minor units went into the slot of box ``box``."""
 
-    box: int
-    amount: int
+    box: Whole
+    amount: Whole
     late: bool = False
 
 
@@ -272,26 +275,26 @@ class LinkLost(Reading, frozen=True, tag="link.lost"):
 class LinkUnintelligible(Reading, frozen=True, tag="link.unintelligible"):
     """Bytes arrive but no frame is among them: most often the wrong baud rate or the wrong driver."""
 
-    bytes: int
+    bytes: Whole
 
 
 class LinkGarbage(Reading, frozen=True, tag="link.garbage"):
     """Bytes that are no frame were dropped; ``frame`` shows them (the first 64). What goes on is gathered, and told seldom."""
 
-    bytes: int
+    bytes: Whole
 
 
 class LinkLate(Reading, frozen=True, tag="link.late"):
     """``frames`` frames came in a burst after ``silence`` seconds without any; none of them was acted upon."""
 
-    frames: int
+    frames: Whole
     silence: float
 
 
 class LinkGap(Reading, frozen=True, tag="link.gap"):
     """Something that the device said never came whole: ``lost`` reports at least. A card may have gone unseen."""
 
-    lost: int
+    lost: Whole
 
 
 AnyReading = (

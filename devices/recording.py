@@ -34,6 +34,8 @@ from devices.readings import escape, unescape
 
 Framing = Literal["line", "raw"]
 LINE_END = b"\r\n"
+LATEST = 253_402_300_799.0
+"""Seconds from 1970 to the end of the year 9999."""
 
 _HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(.*)")
 _CUT = rb"\cut"  # no valid escape: it keeps a line that the writer did not finish from being taken for a whole one
@@ -156,7 +158,9 @@ def _parse(line: str, framing: Framing) -> tuple[float, bool, Chunk]:
 def _parse_time(text: str) -> tuple[float, bool]:
     """Seconds, and whether they count from 1970. Raises ``ValueError``."""
     if re.fullmatch(r"\d+(\.\d+)?", text):
-        return float(text), False
+        if (seconds := float(text)) > LATEST:
+            raise ValueError(f"time {text[:20]}... is beyond the year 9999")
+        return seconds, False
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -47,9 +47,9 @@ class Line(msgspec.Struct, frozen=True):
     table: str
     boot: str
     kind: Kind
-    seq: int
+    seq: Position
     time: str
-    mono_ns: int
+    mono_ns: Position
     body: str
     hash: str
 

@@ -15,6 +15,7 @@ import msgspec
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
+from devices.links.bounded_client import BoundedClient
 from devices.links.link import CONNECT_TIMEOUT, WRITE_TIMEOUT, Address, Link, LinkFailed, WriteTimedOut, options
 from devices.readings import escape, unescape
 
@@ -69,7 +70,7 @@ class MqttLink:
         self._lines: queue.Queue[bytes | LinkFailed] = queue.Queue(ROOM)
         self._ready: queue.Queue[str] = queue.Queue()
         self._lost: LinkFailed | None = None
-        self._client = paho.Client(CallbackAPIVersion.VERSION2, reconnect_on_failure=False)
+        self._client = BoundedClient(CallbackAPIVersion.VERSION2, reconnect_on_failure=False)
         self._client.connect_timeout = CONNECT_TIMEOUT
         if settings.username:
             self._client.username_pw_set(settings.username, _password(settings.password_file))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from devices.profiles.language import Field
-from devices.readings import escape
+from devices.readings import EXACT, escape
 
 Values = dict[str, Any]
 """Field -> its value; None: it is not there."""
@@ -98,6 +98,8 @@ def scaled(field: Field, value: int) -> int | float:
     if (field.min is not None and value < field.min) or (field.max is not None and value > field.max):
         raise Unfit
     value = value * field.times + field.plus
+    if abs(value) > EXACT:
+        raise Unfit
     return value / 10**field.decimals if field.decimals else value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -73,10 +74,11 @@ class Holding:
 
 
 class Archive:
-    """A client that keeps every message, and holds the events of all tables below ``root``."""
+    """A client that keeps every message, and holds the events of all tables below ``root``. ``topics``: what it listens to."""
 
-    def __init__(self, port: int, root: str, **credentials: Any) -> None:
+    def __init__(self, port: int, root: str, topics: Sequence[str] = ("#",), **credentials: Any) -> None:
         self.root = root
+        self._topics = topics
         self._holding = Holding()
         self.held, self.tally = self._holding.held, self._holding.tally
         self._port, self._credentials = port, credentials
@@ -88,7 +90,7 @@ class Archive:
     def connect(self) -> None:
         """Listen, as a client that the broker does not know yet."""
         self._taken = 0
-        self.line = Subscriber(self._port, "#", **self._credentials)
+        self.line = Subscriber(self._port, *self._topics, **self._credentials)
 
     def close(self) -> None:
         self.take()

@@ -81,7 +81,9 @@ class Wheel:
 
 
 class Floor:
-    """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker`` one that another floor has."""
+    """Everything that a run needs. ``state`` is where the daemon keeps its journal; ``broker`` one that another floor has;
+    ``heard``: topics below the root that the archive listens to, where it is not to hear everything.
+    """
 
     def __init__(
         self,
@@ -95,11 +97,13 @@ class Floor:
         state: Path | None = None,
         broker: Mosquitto | None = None,
         read_back_every: float = 21_600.0,
+        heard: Sequence[str] = (),
     ) -> None:
         self.folder, self.site, self.speed, self.seed = folder, site, speed, seed
         self.stale_after = stale_after
         self.read_back_every = read_back_every
         self.root = f"novamas-sim/v1/{site}"
+        self._heard = [f"{self.root}/{topic}" for topic in heard] or ["#"]
         folder.mkdir(parents=True, exist_ok=True)
         self.journal = (state or folder) / "journal.sqlite3"
         self.tables = [f"r{n + 1}" for n in range(tables)]
@@ -153,7 +157,7 @@ stale_after = {self.stale_after}
         """
         if not self._borrowed:
             self.broker.start()
-        self.archive = Archive(self.broker.port, self.root, username=username, password=password)
+        self.archive = Archive(self.broker.port, self.root, self._heard, username=username, password=password)
         self.plug_in()
         self.start_daemon(**environment)
         self.open_sessions(sessions)

@@ -40,6 +40,8 @@ def test_one_that_lasted_is() -> None:
 
 
 class Slow:
+    v5 = True
+
     """In place of a connection: each portion that is handed over takes long enough for something to happen meanwhile."""
 
     def __init__(self, meanwhile: Callable[[], None]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 from nacl.public import PrivateKey
 
@@ -105,6 +106,23 @@ async def test_a_table_that_ran_ahead_is_taken_up_from_the_journal(tmp_path: Pat
         assert len(events) == made.table.seq
 
 
+async def test_a_table_that_ran_ahead_of_a_defect_is_taken_up_from_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a command led to cannot be written down: it was not followed, and the next one is."""
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = station(journal)
+        made.take([LinkUp(at=1.0, device="wheel")])
+        await made.idle()
+        monkeypatch.setattr(made.table, "saved", lambda: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            await made.follow(session())
+        await made.follow(session())
+        events = [read_event(entry.body) for entry in journal.events_after(0, 100)]
+        assert [event.seq for event in events] == list(range(1, made.table.seq + 1))
+        assert msgspec.json.decode(made.retained["state"] or b"")["shown"]["session"] == 1
+
+
 async def test_a_journal_that_stores_nothing_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "STUCK", 0.0)
     path = tmp_path / "journal.sqlite3"
@@ -176,9 +194,9 @@ async def test_a_gap_is_recalled_page_by_page(tmp_path: Path) -> None:
         made.take([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(10)])
         await made.idle()
         pages, first = [], 3
-        while page := made.recall(Recall(boot="b1", first=first, to=9, limit=3)):
+        while page := made.recall(Recall(boot="b1", first=first, to=9, limit=3), 1 << 20):
             pages.append([event.seq for event in page])
             first = page[-1].seq + 1
             assert all(event.historical for event in page)
         assert pages == [[3, 4, 5], [6, 7, 8], [9]]
-        assert made.recall(Recall(boot="another", first=1)) == ()
+        assert made.recall(Recall(boot="another", first=1), 1 << 20) == ()

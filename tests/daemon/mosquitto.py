@@ -138,6 +138,10 @@ class Subscriber:
         payload = body if isinstance(body, bytes) else json.dumps(body).encode()
         self._client.publish(topic, payload, 1, retain, properties).wait_for_publish(PATIENCE)
 
+    def say_soon(self, topic: str, body: bytes, *, retain: bool = False, properties: Any = None) -> None:
+        """Publish without waiting until the broker has it."""
+        self._client.publish(topic, body, 1, retain, properties)
+
     def on(self, ending: str) -> list[Heard]:
         """What was heard on topics that end so."""
         return [heard for heard in list(self.heard) if heard.topic.endswith(ending)]

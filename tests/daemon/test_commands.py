@@ -75,10 +75,10 @@ def test_a_bad_command_is_answered_and_everything_goes_on(
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[]", b'"x"', b"null"])
 def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(heard: Subscriber, running: Daemon, body: bytes) -> None:
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
-    properties.ResponseTopic = "desk/7"
+    properties.ResponseTopic = f"{TABLE}/reply/desk/7"
     properties.CorrelationData = b"\x01\x02"
     heard.say(f"{TABLE}/command/session.open", body, properties=properties)
-    reply = until("a reply", lambda: heard.on("desk/7"), running.log)[0]
+    reply = until("a reply", lambda: heard.on("/reply/desk/7"), running.log)[0]
     assert reply.properties.CorrelationData == b"\x01\x02"
     assert "no JSON object" in reply.body["error"]
 

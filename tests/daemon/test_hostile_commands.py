@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from tests.daemon.mosquitto import Mosquitto, Subscriber
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import TABLE, command, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
@@ -25,8 +27,14 @@ BODIES = {
     "nan": b'{"by":"x","role":"inspector","minimum":NaN}',
     "nothing": b"\0",
 }
-TOPICS = ("$SYS/broker/clients", f"{TABLE}/state", "/", "a" * 60_000)
-"""Where an answer is wanted. What is no text, a broker refuses itself."""
+TOPICS = (
+    *("$SYS/broker/clients", "$share/a/b", f"{TABLE}/state", "/", "a" * 60_000, "/".join("a" * 250), "\ufeff", "desk/7"),
+    *(f"{TABLE}/reply/{'a/' * 250}", f"{TABLE}/reply/{'a' * 60_000}", f"{TABLE}/reply/\ufeff", f"{TABLE}/reply/\u200b"),
+)
+"""Where an answer is wanted, and none is given. What is no text, a broker refuses itself."""
+
+HEARD = ("+/+", "+/reply/#", "+/alert/+", "node/#")
+"""What the subscriber of these tests listens to: not to the commands, which its own library may not survive."""
 
 
 @pytest.fixture
@@ -36,16 +44,28 @@ def heard(
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
     made.until_logged("broker connected")
-    listening = subscribe(mosquitto.port)
+    listening = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD))
     until_up(listening, made)
     return listening, made
 
 
-def say(subscriber: Subscriber, name: str, body: bytes, answer: str | None = None, *, retain: bool = False) -> None:
-    properties: Any = None
+def say(
+    subscriber: Subscriber,
+    name: str,
+    body: bytes,
+    answer: str | None = None,
+    *,
+    correlation: bytes | None = None,
+    note: str | None = None,
+    retain: bool = False,
+) -> None:
+    properties: Any = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
     if answer is not None:
-        properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
         properties.ResponseTopic = answer
+    if correlation is not None:
+        properties.CorrelationData = correlation
+    if note is not None:
+        properties.UserProperty = ("note", note)
     subscriber.say(f"{TABLE}/command/{name}", body, retain=retain, properties=properties)
 
 
@@ -68,9 +88,136 @@ def test_a_retained_one_does_not_keep_it_from_starting(heard: tuple[Subscriber, 
     assert command(subscriber, "session.open")["ok"]
 
 
-@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: ascii(topic[:30]))
-def test_no_topic_for_an_answer_is_too_much(heard: tuple[Subscriber, Daemon], topic: str) -> None:
+def recall(subscriber: Subscriber, **fields: Any) -> Any:
+    count = len(subscriber.on(f"{TABLE}/reply/t"))
+    subscriber.say(f"{TABLE}/command/recall", {"boot": "x", "client": "t", "id": count, **fields})
+    return until("a reply", lambda: subscriber.on(f"{TABLE}/reply/t")[count:])[0].body
+
+
+def counted(subscriber: Subscriber, running: Daemon, wheel: Wheel) -> dict[str, int]:
+    """The counters of ``health``, which is told at once when a wheel is gone."""
+    known = len(subscriber.on("/health"))
+    wheel.unplug()
+    until("health is told", lambda: subscriber.on("/health")[known:], running.log)
+    told = subscriber.latest("/health")
+    return {**told, **told["broker"]}
+
+
+def test_no_number_in_a_recall_is_too_large(heard: tuple[Subscriber, Daemon]) -> None:
     subscriber, running = heard
-    say(subscriber, "session.close", b"{}", topic)
+    for key in ("from", "to", "limit"):
+        for number in (2**63, 2**63 - 1, -(2**63), 2**64, 10**400, -1, 0, True, 1e300):
+            answer = recall(subscriber, **{"from": 1, key: number})
+            assert key in answer["error"]
+    assert recall(subscriber, **{"from": 2**53 - 1, "to": 2**53 - 1, "limit": 100}) == {"id": 27, "ok": True, "events": []}
     assert command(subscriber, "session.open")["ok"]
+    assert running.log().count("broker connected") == 1
+
+
+def test_no_topic_for_an_answer_is_too_much(heard: tuple[Subscriber, Daemon], wheel: Wheel) -> None:
+    subscriber, running = heard
+    for topic in TOPICS:
+        say(subscriber, "session.close", b"{}", topic)
+        assert not command(subscriber, "session.close")["ok"]
+    assert running.log().count("broker connected") == 1
+    answered = [each for each in subscriber.heard if "/reply/" in each.topic and not each.topic.endswith("/reply/t")]
+    assert answered == []
+    told = counted(subscriber, running, wheel)
+    assert (told["answers_withheld"], told["thrown_away"]) == (len(TOPICS) - 2, 2), "two that the library cannot read"
+
+
+@pytest.mark.parametrize("size", [1025, 60_000])
+def test_no_correlation_data_is_too_much(heard: tuple[Subscriber, Daemon], size: int) -> None:
+    subscriber, running = heard
+    say(subscriber, "session.close", b"{}", f"{TABLE}/reply/t", correlation=b"x" * size)
+    assert command(subscriber, "session.open")["ok"]
+    assert running.log().count("broker connected") == 1
+
+
+def test_a_site_may_allow_other_topics_for_answers(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+) -> None:
+    allowed = 'response_topics = ["consoles/answers"]'
+    running = daemon(configuration(mosquitto.port, table("r1", wheel), broker=allowed))
+    running.start()
+    subscriber = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#")
+    until_up(subscriber, running)
+    say(subscriber, "session.close", b"{}", "consoles/answers")
+    say(subscriber, "session.close", b"{}", "consoles/answersheet")
+    say(subscriber, "session.close", b"{}", "consoles/answers/7")
+    until("an answer", lambda: subscriber.on("consoles/answers/7"), running.log)
+    assert [each.topic for each in subscriber.heard if each.topic.startswith("consoles")] == ["consoles/answers/7"]
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+def test_a_packet_of_many_bytes_costs_neither_memory_nor_the_connection(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], protocol: str
+) -> None:
+    running = daemon(configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"'))
+    running.start()
+    subscriber = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#")
+    until_up(subscriber, running)
+    assert command(subscriber, "session.open")["ok"]
+    assert running.process is not None
+    status = Path(f"/proc/{running.process.pid}/status")
+    for _ in range(3):
+        say(subscriber, "session.close", b"x" * 100_000_000)
+    assert command(subscriber, "session.close")["ok"]
+    assert running.log().count("broker connected") == 1
+    peak = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    assert peak < 150_000, f"{peak} kB"
+
+
+def test_what_the_library_cannot_read_costs_nothing(heard: tuple[Subscriber, Daemon]) -> None:
+    """It takes U+FEFF for malformed; the broker does not. More than may be under way at one time."""
+    subscriber, running = heard
+    for _ in range(50):
+        say(subscriber, "session.close", b"{}", note="\ufeff")
+    assert command(subscriber, "session.open")["ok"]
+    assert running.log().count("broker connected") == 1
+
+
+def test_an_answer_is_no_larger_than_the_broker_takes(
+    tmp_path: Path, ending: ExitStack, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+) -> None:
+    broker = Mosquitto(tmp_path / "small", "allow_anonymous true", "max_packet_size 6000")
+    ending.callback(broker.kill)
+    broker.start()
+    running = daemon(configuration(broker.port, table("r1", wheel)))
+    running.start()
+    subscriber = subscribe(broker.port)
+    until_up(subscriber, running)
+    for _ in range(20):
+        assert command(subscriber, "session.open")["ok"]
+        assert command(subscriber, "session.close")["ok"]
+    known: list[int] = []
+    asked = 1
+    while told := recall(subscriber, **{"boot": running.boot(), "from": asked})["events"]:
+        known += [event["seq"] for event in told]
+        asked = known[-1] + 1
+    assert known == list(range(1, len(known) + 1))
+    assert len(known) > 40
+
+
+def test_the_flood_of_one_client_keeps_back_no_other(
+    tmp_path: Path,
+    ending: ExitStack,
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+) -> None:
+    second = Wheel(tmp_path / "second")
+    ending.callback(second.close)
+    running = daemon(configuration(mosquitto.port, table("r1", wheel), table("r2", second)))
+    running.start()
+    subscriber = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#")
+    until_up(subscriber, running)
+    other = TABLE.replace("r1", "r2")
+    for _ in range(900):  # the broker itself throws away what comes when 1000 wait for us
+        subscriber.say_soon(f"{TABLE}/command/session.close", b'{"by":"x","role":"inspector","client":"flood"}')
+    assert command(subscriber, "bets.close")["error"] == "no session is open"
+    assert command(subscriber, "session.open", other)["ok"]
+    running.until_logged("commands are discarded: too many wait")
+    assert counted(subscriber, running, wheel)["commands_discarded"] >= 1
     assert running.log().count("broker connected") == 1

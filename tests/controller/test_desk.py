@@ -1,0 +1,131 @@
+"""The desk: whatever a message is, and whatever fails while it is answered, there is one answer and the table goes on."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.connection import Incoming
+from controller.desk import CORRELATION, Desk, Place
+from controller.games.game import Rejected
+from controller.journal.journal import Journal
+from controller.topics import DEEPEST, LONGEST, Topics, within
+from tests.controller.test_station import station
+
+REPLY = "novamas/v1/palma/r1/reply"
+ORDER = b'{"by":"M. Lasa","role":"table_head","client":"t","id":7}'
+
+
+def desk(journal: Journal) -> Desk:
+    topics = Topics("palma")
+    return Desk("pit-1", "b1", topics, {"r1": Place(station(journal), topics, {}, 1.0)}, ("consoles",))
+
+
+async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = desk(journal)
+        failing = made._places["r1"].station
+
+        async def fails(_: object) -> None:
+            raise OverflowError("Python int too large to convert to SQLite INTEGER")
+
+        with monkeypatch.context() as patched, structlog.testing.capture_logs() as logs:
+            patched.setattr(failing, "follow", fails)
+            [answer] = await made.answer("r1", "session.open", Incoming("", ORDER, retain=False))
+        told: dict[str, Any] = json.loads(answer.payload)
+        assert (answer.topic, told["id"], told["ok"]) == (f"{REPLY}/t", 7, False)
+        assert "the daemon failed on this command" in told["error"]
+        assert [line["log_level"] for line in logs] == ["error", "info"]
+        assert made.refused == 1
+        [answer] = await made.answer("r1", "session.open", Incoming("", ORDER, retain=False))
+        assert json.loads(answer.payload)["ok"]
+
+
+async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = desk(journal)
+        covered = made._places["r1"].station
+
+        async def fails(_: object) -> None:
+            raise LookupError("Kh")
+
+        monkeypatch.setattr(covered, "follow", fails)
+        monkeypatch.setattr(type(covered.table), "face_down", True)
+        with structlog.testing.capture_logs() as logs:
+            [answer] = await made.answer("r1", "session.open", Incoming("", ORDER, retain=False))
+        assert "Kh" not in f"{logs}{answer}"
+        assert "test_desk.py" in logs[0]["where"]
+
+
+async def test_what_was_refused_or_discarded_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = desk(journal)
+
+        async def refuses(_: object) -> None:
+            raise Rejected("no")
+
+        monkeypatch.setattr(made._places["r1"].station, "follow", refuses)
+        with structlog.testing.capture_logs() as logs:
+            await made.answer("r1", "session.open", Incoming("", ORDER, retain=False, response_topic="$SYS/x"))
+            for _ in range(1000):
+                made.discard("r1", "x" * 5000)
+        assert (made.refused, made.withheld, made.discarded) == (1, 1, 1000)
+        assert sum("discarded" in line["event"] for line in logs) == 1
+
+
+@pytest.mark.parametrize("size", [0, CORRELATION, CORRELATION + 1])
+async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        asked = Incoming("", b"{}", retain=False, response_topic="consoles/7", correlation=b"x" * size)
+        answers = await desk(journal).answer("r1", "session.open", asked)
+        assert [(answer.topic, answer.answers) for answer in answers] == (
+            [("consoles/7", b"x" * size)] if size <= CORRELATION else []
+        )
+
+
+@pytest.mark.parametrize(
+    ("topic", "allowed"),
+    [
+        (f"{REPLY}/desk", True),
+        (f"{REPLY}/desk/7", True),
+        ("consoles/7", True),
+        ("consoles/ñ", True),
+        ("consoles", False),
+        ("consolesheet/7", False),
+        ("/consoles/7", False),
+        (f"{REPLY}", False),
+        (f"{REPLY}/+", False),
+        (f"{REPLY}/#", False),
+        (f"{REPLY}/a#b", False),
+        (f"{REPLY}/a\0", False),
+        (f"{REPLY}/a\n", False),
+        (f"{REPLY}/\ufeff", False),
+        (f"{REPLY}/\ufffe", False),
+        (f"{REPLY}/\u0085", False),
+        (f"{REPLY}/{'a' * LONGEST}", False),
+        (f"{REPLY}/{'ñ' * (LONGEST // 2)}", False),
+        (f"{REPLY}/{'a/' * DEEPEST}", False),
+        ("novamas/v1/palma/r2/reply/desk", False),
+        ("novamas/v1/palma/r1/result", False),
+        ("$SYS/broker", False),
+        ("", False),
+    ],
+)
+def test_where_an_answer_may_go(topic: str, allowed: bool) -> None:
+    assert within(topic, (REPLY, "consoles")) is allowed
+
+
+@given(st.text(max_size=300))
+def test_no_topic_is_too_strange(rest: str) -> None:
+    topic = f"{REPLY}/{rest}"
+    if within(topic, (REPLY,)):
+        assert not set("+#\0") & set(topic)
+        assert len(topic.encode()) <= LONGEST
+        assert topic.count("/") < DEEPEST

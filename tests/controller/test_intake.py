@@ -1,0 +1,109 @@
+"""Commands that wait: who waits for whom, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from controller.intake import ALL_WAITING, CLIENT, LINES, TABLE, WAITING, Intake, Pace
+
+Put = Callable[[Intake[str]], Awaitable[None]]
+
+
+class Answers:
+    """Notes what was answered; one table's answers may be held up."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.slow: asyncio.Event | None = None
+        self.three = asyncio.Event()
+
+    async def __call__(self, message: str) -> None:
+        if message.startswith("slow") and self.slow is not None:
+            await self.slow.wait()
+        self.told.append(message)
+        if len(self.told) == 3:
+            self.three.set()
+
+
+async def with_intake(put: Put, answers: Answers) -> None:
+    async with asyncio.TaskGroup() as group:
+        await put(Intake(group, answers))
+
+
+def test_a_pace_allows_a_burst_and_then_so_many_a_second() -> None:
+    pace = Pace(10.0, 3)
+    assert [round(pace.wait(100.0), 6) for _ in range(6)] == [0.0, 0.0, 0.0, 0.1, 0.2, 0.3]
+    assert not pace.rested(100.4)
+    assert pace.rested(100.6)
+    assert [round(pace.wait(200.0), 6) for _ in range(4)] == [0.0, 0.0, 0.0, 0.1]
+
+
+async def test_what_a_client_says_is_answered_in_its_order() -> None:
+    answers = Answers()
+
+    async def put(made: Intake[str]) -> None:
+        for number in range(10):
+            assert made.put("r1", "a", f"{number}", recall=False)
+
+    await with_intake(put, answers)
+    assert answers.told == [f"{number}" for number in range(10)]
+
+
+async def test_a_slow_answer_keeps_back_neither_another_table_nor_another_client_nor_a_recall() -> None:
+    answers = Answers()
+    answers.slow = asyncio.Event()
+
+    async def put(made: Intake[str]) -> None:
+        assert answers.slow is not None
+        made.put("r1", "a", "slow", recall=False)
+        made.put("r1", "a", "behind it", recall=False)
+        made.put("r1", "b", "other client", recall=False)
+        made.put("r1", "a", "recall", recall=True)
+        made.put("r2", "a", "other table", recall=False)
+        async with asyncio.timeout(30):
+            await answers.three.wait()
+        assert sorted(answers.told) == ["other client", "other table", "recall"]
+        answers.slow.set()
+
+    await with_intake(put, answers)
+    assert answers.told[3:] == ["slow", "behind it"]
+
+
+async def test_a_flood_is_bounded_and_discarded() -> None:
+    answers = Answers()
+
+    async def put(made: Intake[str]) -> None:
+        taken = [made.put("r1", "flood", f"{number}", recall=False) for number in range(1000)]
+        assert taken == [True] * WAITING + [False] * (1000 - WAITING)
+        named = [made.put("r1", f"c{number}", "x", recall=False) for number in range(1000)]
+        assert sum(named) == LINES - 1 + WAITING, "who comes too late shares the line of those without a name"
+
+    await with_intake(put, answers)
+    assert len(answers.told) == WAITING + LINES - 1 + WAITING
+
+
+async def test_all_lines_together_are_bounded() -> None:
+    answers = Answers()
+
+    async def put(made: Intake[str]) -> None:
+        taken = [made.put(f"r{number % 1000}", None, "x", recall=False) for number in range(10_000)]
+        assert sum(taken) == ALL_WAITING
+
+    await with_intake(put, answers)
+
+
+async def test_who_has_rested_leaves_the_line_to_others() -> None:
+    answers = Answers()
+
+    async def put(made: Intake[str]) -> None:
+        for number in range(LINES):
+            made.put("r1", f"c{number}", "x", recall=False)
+        lines = made._lines["r1", False]
+        assert list(lines) == [f"c{number}" for number in range(LINES)]
+        await asyncio.sleep(2 / CLIENT[0])
+        made.put("r1", "late", "x", recall=False)
+        assert list(lines) == ["late"]
+
+    await with_intake(put, answers)
+    assert TABLE[0] > CLIENT[0], "one client alone does not use up its table"

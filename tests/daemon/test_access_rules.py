@@ -1,0 +1,41 @@
+"""The broker's access rules in docs/mqtt.md, with a real Mosquitto: who may say what, and the daemon works with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests import contract
+from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.daemon.play import HEAD, NODE, TABLE, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+
+def test_the_rules_of_the_document(
+    tmp_path: Path, ending: ExitStack, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber]
+) -> None:
+    found = re.search(r"```acl\n(.*?)```", (contract.DOCS / "mqtt.md").read_text(), re.DOTALL)
+    assert found is not None
+    rules = tmp_path / "acl"
+    rules.write_text(found[1].replace("casino-mayor", "palma"))
+    broker = Mosquitto(tmp_path / "guarded", "allow_anonymous true", f"acl_file {rules}")
+    ending.callback(broker.kill)
+    broker.start()
+    running = daemon(configuration(broker.port, table("r1", wheel), broker='username = "novamas"'))
+    running.start()
+    console = subscribe(broker.port, f"{TABLE}/reply/#", username="console-1", password="")
+    display = subscribe(broker.port, f"{TABLE}/+", f"{TABLE}/#", f"{NODE}/status", username="display-4", password="")
+    until_up(display, running)
+    display.say(f"{TABLE}/command/session.open", {**HEAD, "client": "display-4", "id": 1})
+    display.say(f"{NODE}/status", {"status": "offline"}, retain=True)
+    display.say(f"{TABLE}/command/recall", {"boot": running.boot(), "from": 1, "client": "display-4", "id": 2})
+    until("an answer", lambda: display.on("/reply/display-4"), running.log)
+    assert [heard.body["id"] for heard in display.on("/reply/display-4")] == [2]
+    console.say(f"{TABLE}/command/session.open", {**HEAD, "client": "console-1", "id": 3})
+    answer = until("an answer", lambda: console.on("/reply/console-1"), running.log)[0].body
+    assert answer == {"id": 3, "ok": True}
+    assert display.on("/reply/console-1") == []
+    assert display.latest("/status")["status"] == "online"
+    until("the display hears of it", lambda: display.events("session.opened"), running.log)

@@ -1,0 +1,116 @@
+"""Somebody else says something on the daemon's own retained topics, by mistake or not: what holds is said again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from controller.connection import Incoming, Message
+from controller.own_topics import ECHOES, GATHERED, OwnTopics
+from tests.daemon.mosquitto import Heard, Mosquitto, Subscriber, until
+from tests.daemon.play import NODE, TABLE, command, until_up
+from tests.daemon.process import Daemon, Wheel, configuration, table
+
+FORGED = {
+    f"{NODE}/status": b'{"status":"offline","boot":"x"}',
+    f"{NODE}/checkpoint": b"{}",
+    f"{TABLE}/state": b'{"status":"open"}',
+    f"{TABLE}/result": b'{"type":"round.result","number":17}',
+    f"{TABLE}/history": b"\0",
+    f"{TABLE}/info": b"",
+    f"{TABLE}/alert/fire": b'{"alert":"fire"}',
+}
+
+
+def since(heard: Subscriber, topic: str, known: int) -> list[Heard]:
+    return heard.on(topic)[known:]
+
+
+@pytest.mark.parametrize(("protocol", "retain"), [("5", True), ("5", False), ("3.1.1", True)])
+def test_what_holds_is_said_again(
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    protocol: str,
+    retain: bool,
+) -> None:
+    running = daemon(configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"'))
+    running.start()
+    heard = subscribe(mosquitto.port)
+    until_up(heard, running)
+    assert command(heard, "session.open")["ok"]
+    assert running.logged("somebody else publishes on our topics") == []
+    known = {topic: len(heard.on(topic)) for topic in FORGED}
+    for topic, body in FORGED.items():
+        heard.say(topic, body, retain=retain)
+    for topic, body in FORGED.items():
+        said = until(f"{topic} is put right", partial(since, heard, topic, known[topic] + 1), running.log)
+        assert said[-1].payload != body
+    assert len(running.logged("somebody else publishes on our topics")) == 1
+    until("an alert", lambda: heard.latest(f"{TABLE}/alert/broker-topics"), running.log)
+    later = subscribe(mosquitto.port)
+    until("what is retained comes", lambda: later.latest("/status") and later.latest("/info") and later.latest("/history"))
+    assert later.latest("/status") == {"status": "online", "boot": running.boot()}
+    assert later.latest(f"{TABLE}/state")["shown"]["session"] == 1
+    assert later.latest(f"{TABLE}/result") is None
+    assert later.on("alert/fire") == []
+    assert running.log().count("broker connected") == 1
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+def test_nobody_else_is_heard_where_nobody_else_speaks(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Callable[[str], Daemon], subscribe: Callable[..., Subscriber], protocol: str
+) -> None:
+    """Not even the daemon itself, before and after a restart."""
+    running = daemon(configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"'))
+    for _ in range(2):
+        running.start()
+        heard = subscribe(mosquitto.port)
+        until_up(heard, running)
+        for _ in range(5):
+            assert command(heard, "session.open")["ok"]
+            assert command(heard, "session.close")["ok"]
+        known = len(heard.on("/health"))
+        wheel.unplug()
+        until("health is told", partial(since, heard, "/health", known), running.log)
+        assert heard.latest("/health")["broker"]["foreign"] == 0
+        wheel.plug()
+        assert running.stop() == 0
+
+
+TRUTH: dict[str, bytes | None] = {"state": b"1", "alert/a": None}
+
+
+def heard_on(topics: OwnTopics, topic: str, body: bytes) -> bool:
+    return topics.heard(Incoming(topic, body, retain=False), TRUTH)
+
+
+def test_two_that_correct_each_other_do_so_once_a_second() -> None:
+    topics = OwnTopics()
+    assert heard_on(topics, "state", b"2")
+    assert (topics.wait(5.0), topics.take(5.0)) == (0.0, {"state"})
+    assert heard_on(topics, "state", b"2")
+    assert (topics.wait(5.25), topics.take(5.25)) == (0.75, set())
+    assert topics.take(6.0) == {"state"}
+    assert topics.take(7.0) == set()
+    assert topics.foreign == 2
+
+
+def test_what_the_broker_sends_back_is_ours() -> None:
+    topics = OwnTopics()
+    topics.said([Message("state", b"0", retain=True), Message("state", b"1", retain=True)])
+    assert not heard_on(topics, "state", b"0"), "though it has changed since"
+    assert heard_on(topics, "state", b"0"), "a second time it is not"
+    assert not heard_on(topics, "state", b"1")
+
+
+def test_nobody_fills_the_memory() -> None:
+    topics = OwnTopics()
+    for number in range(3 * GATHERED):
+        heard_on(topics, f"alert/{number}", b"x")
+        topics.said([Message("state", b"%d" % number, retain=True)])
+    assert len(topics.take(1.0)) == GATHERED
+    assert len(topics._echoes["state"]) == ECHOES
