@@ -36,9 +36,41 @@ class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     devices: tuple[DeviceSetup, ...] = ()
 
 
+class Clock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the daemon knew of the time. ``counted``: seconds for which daemons have run with this journal, by the monotonic clock.
+
+    ``believed``: the wall clock's time (UTC), or what it should be by the last time that was believed; null: none was yet.
+    ``confirmed``: that time was synchronised; ``synchronised``: what the kernel says now; null: nothing. ``doubt``: why the wall
+    clock, which stamps the entries, is not believed; null: it is.
+    """
+
+    counted: int
+    believed: str | None
+    confirmed: bool = False
+    synchronised: bool | None = None
+    doubt: str | None = None
+
+
+class Removed(msgspec.Struct, frozen=True, kw_only=True):
+    """A sealed day that was kept for its time, told before it is removed: the entries ``first`` to ``last`` of ``journal``.
+
+    ``hash``: of the last of them; ``segment``: the name of the file, and ``sha256`` its digest. The days of a journal go in order,
+    the oldest first, so that nothing is left before it.
+    """
+
+    journal: str
+    day: str
+    first: int
+    last: int
+    hash: str
+    segment: str
+    sha256: str
+
+
 class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in hexadecimal; null: none could be
-    used. ``continues``: no start of the daemon, but of a new file or a new day while it ran.
+    used. ``continues``: no start of the daemon, but of a new file or a new day while it ran, of a doubt about the clock or its
+    end, or of the removal of days, which are ``removed`` then. ``clock``: null in a release that did not look at it.
     """
 
     software: str
@@ -48,6 +80,8 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     key: str | None
     tables: tuple[TableSetup, ...]
     continues: bool = False
+    clock: Clock | None = None
+    removed: tuple[Removed, ...] = ()
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +91,14 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     saved: msgspec.Raw
 
 
-def boot(configuration: Configuration, key: str | None, *, continues: bool = False) -> bytes:
+def boot(
+    configuration: Configuration,
+    key: str | None,
+    *,
+    continues: bool = False,
+    clock: Clock | None = None,
+    removed: tuple[Removed, ...] = (),
+) -> bytes:
     """The body of a ``boot`` entry: what this run of the daemon is set up with."""
     made = Boot(
         software=f"novamas {version('novamas')}",
@@ -66,6 +107,8 @@ def boot(configuration: Configuration, key: str | None, *, continues: bool = Fal
         node=configuration.site.node,
         key=key,
         continues=continues,
+        clock=clock,
+        removed=removed,
         tables=tuple(
             TableSetup(
                 id=table.id,
@@ -92,4 +135,4 @@ def begun(why: Why, saved: bytes | None) -> bytes:
 
 def continued(body: bytes) -> bytes:
     """The ``boot`` entry of a file that goes on for another."""
-    return msgspec.json.encode(msgspec.structs.replace(msgspec.json.decode(body, type=Boot), continues=True))
+    return msgspec.json.encode(msgspec.structs.replace(msgspec.json.decode(body, type=Boot), continues=True, removed=()))

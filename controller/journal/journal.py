@@ -23,7 +23,7 @@ import msgspec
 
 from controller.journal.file import lock
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry, Head, JournalFull, JournalUnusable, Record
+from controller.journal.schema import Entry, Head, JournalFull, JournalUnusable, Kind, Record
 from controller.journal.store import Anew, Store
 
 CAPACITY = 20_000
@@ -167,6 +167,10 @@ class Journal:
     def checkpoint(self) -> Head:
         """The end of the chain, to be told to others: whoever keeps it can see if the journal was cut or rewritten."""
         return self._head
+
+    def latest(self, kind: Kind | None = None) -> Entry | None:
+        """The last committed entry, or the last one of a kind."""
+        return self._ask(lambda reader: reader.latest(kind))
 
     def hash_at(self, position: int) -> bytes | None:
         """The hash of that entry, if the file holds it."""

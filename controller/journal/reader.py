@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from controller.journal.schema import Entry, Head, connect_reading, follows, genesis
+from controller.journal.schema import Entry, Head, Kind, connect_reading, follows, genesis
 
 _PUBLISHED = "(kind = 'event' OR (kind = 'input' AND substr(body, 1, 10) = CAST('{\"sealed\":' AS BLOB)))"
 """Events, and the inputs that surveillance alone can open."""
@@ -57,6 +57,14 @@ class JournalReader:
         row = self._connection.execute("SELECT hash FROM entry WHERE position = ?", (position,)).fetchone()
         return bytes(row[0]) if row else None
 
+    def latest(self, kind: Kind | None = None) -> Entry | None:
+        """The last entry, or the last one of a kind."""
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM entry WHERE kind = ?1 OR ?1 IS NULL ORDER BY position DESC LIMIT 1",  # noqa: S608 - our own
+            (kind,),
+        ).fetchone()
+        return Entry(*row) if row else None
+
     def day_after(self, position: int) -> str | None:
         """The day (UTC) of the entry that follows, or None if there is none."""
         row = self._connection.execute(
@@ -69,6 +77,13 @@ class JournalReader:
         row = self._connection.execute(
             "SELECT position FROM entry WHERE position > ? AND time >= ? ORDER BY position LIMIT 1", (position, f"{day}U")
         ).fetchone()  # after every time of the day, which has a T in its place
+        return int(row[0]) - 1 if row else None
+
+    def end_of_future(self, position: int, day: str) -> int | None:
+        """The last entry past that position before one of that day or an earlier one; None if no such one has come yet."""
+        row = self._connection.execute(
+            "SELECT position FROM entry WHERE position > ? AND time < ? ORDER BY position LIMIT 1", (position, f"{day}U")
+        ).fetchone()
         return int(row[0]) - 1 if row else None
 
     def last_event(self, through: int) -> int:

@@ -17,15 +17,16 @@ from typing import Literal
 import structlog
 from nacl.signing import SigningKey
 
-from controller.boot import boot
+from controller.boot import Removed, boot
 from controller.configuration import Configuration
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusable, Record
 from controller.proof.checkpoint import Checkpoint
 from controller.proof.notary import Notary
-from controller.proof.sealing import seal
+from controller.proof.sealing import counted_until_now, remove, seal
 from controller.proof.segment import Broken
+from controller.proof.timekeeper import Timekeeper
 from controller.retained import Alert
 from controller.station import Station
 from controller.times import utc
@@ -50,6 +51,7 @@ class Archivist:
         self._alerts = alerts
         self._changed = changed
         self._notary = Notary(Path(configuration.journal.path), run, configuration.journal.key_credential)
+        self._timekeeper = Timekeeper(journal.latest("boot"), journal.latest(), counted_until_now(journal.path))
         self._sealing: str | None = None
         self._unread: str | None = None
         self._flood: str | None = None
@@ -89,11 +91,15 @@ class Archivist:
             await asyncio.sleep(PERIOD)
             self.look_at_room(stations)
             self.flush(stations)
+            doubted = self._timekeeper.doubt is not None
+            self._timekeeper.look()
             if (today := utc(time.time())[:10]) != self._today:
                 self._today = today
                 self._append_boot(continues=True)
                 for station in stations:
                     station.new_day()
+            elif doubted != (self._timekeeper.doubt is not None):
+                self._append_boot(continues=True)
 
     def look_at_room(self, stations: Iterable[Station]) -> None:
         """Say which device floods the journal, and when the disk is nearly full, by what."""
@@ -154,34 +160,52 @@ class Archivist:
 
     async def _seal(self, acknowledged: int) -> None:
         key = self._notary.signer
-        if key is None or self._journal.failed is not None:
+        if key is None or self._journal.failed is not None or self._timekeeper.doubt is not None:
+            self._say()
             return  # said elsewhere
+        now, counted = utc(time.time()), self._timekeeper.counted
         try:
-            done = await asyncio.to_thread(
-                seal, self._journal.path, key, self._run, utc(time.time()), acknowledged, self._keep_days
-            )
+            done = await asyncio.to_thread(seal, self._journal.path, key, self._run, now, counted, acknowledged, self._keep_days)
+            if done.cut:
+                self._journal.cut(done.cut)
+            if done.due:
+                told = self._append_boot(continues=True, removed=done.due)
+                async with asyncio.timeout(PERIOD):
+                    await asyncio.shield(told)  # it is on the disk before anything goes
+                await asyncio.to_thread(remove, self._journal.path, done.due)
+                for each in done.due:
+                    self._log.info("sealed day removed", segment=each.segment, sha256=each.sha256)
+        except TimeoutError:
+            return  # the journal cannot be written: said elsewhere
         except Exception as error:  # a defect of ours too: the tables go on, and it is tried again
             self._sealing = f"a day of the journal cannot be sealed, and nothing is removed until it can: {_reason(error)}"
         else:
             self._sealing = None
-            if done.cut:
-                self._journal.cut(done.cut)
         self._say()
 
-    def _append_boot(self, *, continues: bool) -> None:
+    def _append_boot(self, *, continues: bool, removed: tuple[Removed, ...] = ()) -> asyncio.Future[int]:
+        clock = self._timekeeper.clock()
+        body = boot(self._configuration, self._notary.key, continues=continues, clock=clock, removed=removed)
         now = utc(time.time())
-        body = boot(self._configuration, self._notary.key, continues=continues)
         record = Record(table="", boot=self._run, seq=0, time=now, mono_ns=time.monotonic_ns(), before=(("boot", body),))
-        self._journal.append(record).add_done_callback(lambda stored: stored.cancelled() or stored.exception())
+        stored = self._journal.append(record)
+        stored.add_done_callback(lambda stored: stored.cancelled() or stored.exception())
+        return stored
 
     def _say(self) -> None:
         """Raise and clear the alerts."""
         notary = self._notary
+        doubt = self._timekeeper.doubt
+        clock = doubt and (
+            f"the clock is not believed, and no day is sealed or removed until it is: {doubt}. Set it right and let the system keep"
+            " it synchronised (chrony, systemd-timesyncd); one that has gone for a day without a step is believed too"
+        )
         unsigned = notary.trouble and f"checkpoints are not signed, and no day is sealed: {notary.trouble}"
         stands: dict[str, tuple[str, Literal["warning", "fault"], str | None]] = {
             "journal-key": ("journal.key", "fault", unsigned),
             "journal-key-changed": ("journal.key_changed", "warning", notary.changed),
             "journal-cut": ("journal.cut", "fault", notary.cut),
+            "journal-clock": ("journal.clock", "warning", clock),
             "journal-seal": ("journal.seal", "warning", self._sealing),
             "journal-read-back": ("journal.read_back", "fault", self._unread),
             "journal-room": ("journal.room", "warning", self._room),

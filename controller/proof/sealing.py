@@ -1,67 +1,92 @@
-"""Sealing: the days that are over leave the journal for segments. Done in a thread of its own; the writer never waits for it."""
+"""Sealing: the days that are over leave the journal for segments. Done in a thread of its own; the writer never waits for it.
+
+How old a segment is says the count of the seconds for which daemons have run since it was sealed, and no clock that can be set.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from datetime import date, timedelta
+from hashlib import file_digest
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
 from nacl.signing import SigningKey
 
+from controller.boot import Removed
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, Head
 from controller.proof.checkpoint import sign
-from controller.proof.segment import FORMAT, Broken, Header, folder, name, span, write_segment
+from controller.proof.segment import FORMAT, Broken, Header, Segment, folder, header, name, span, write_segment
 from controller.proof.segment import segments as sealed_segments
 
 HOT_DAYS = 7
 """Days whose entries stay in the journal too, though they are sealed: for recalls, and to find them quickly."""
+DAY = 86_400
 
 
 class Sealed(msgspec.Struct, frozen=True):
-    """How far the sealed entries go, and up to where they may be removed from the journal."""
+    """How far the sealed entries go, up to where they may be removed from the journal, and which segments have had their time."""
 
     through: int
     cut: int
+    due: tuple[Removed, ...] = ()
 
 
-def seal(journal: Path, key: SigningKey, boot: str, now: str, acknowledged: int, keep_days: int) -> Sealed:
-    """Seal every day before that of ``now``; drop segments older than ``keep_days``. ``acknowledged``: what is published.
-
-    Nothing is dropped that is not past both. Raises ``OSError``, ``sqlite3.Error``, ``JournalUnusable`` and :class:`Broken`.
+def seal(journal: Path, key: SigningKey, boot: str, now: str, counted: int, acknowledged: int, keep_days: int) -> Sealed:
+    """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run; ``acknowledged``: what is
+    published, and nothing past it is cut. Raises ``OSError``, ``sqlite3.Error``, ``JournalUnusable`` and :class:`Broken`.
     """
-    today = now[:10]
     with closing(JournalReader(journal)) as reader:
-        through = _seal_days(journal, reader, key, boot, now)
-        hot = _earlier(today, min(HOT_DAYS, keep_days))
-        cold = [end for day, chain, _, end in map(span, sealed_segments(journal)) if chain == reader.id()[:8] and day < hot]
-        cut = max(cold, default=0)
+        own, begins = reader.id(), reader.beginning().position
+        through = _seal_days(journal, reader, key, boot, now, counted)
+        chains = _chains(journal)
+        hot = [path for path in chains.get(own[:8], []) if span(path)[3] > begins]
+        cut = max((span(path)[3] for path in _aged(hot, counted, min(HOT_DAYS, keep_days))), default=begins)
         if reader.last_event(cut) > acknowledged:
             cut = min(cut, acknowledged)
-        begins = reader.beginning().position
-        for path in sealed_segments(journal):
-            day, chain, _, end = span(path)
-            if day < _earlier(today, keep_days) and (chain != reader.id()[:8] or end <= begins):
-                path.unlink()
-    return Sealed(through, cut)
+    kept = {chain: [path for path in paths if chain != own[:8] or span(path)[3] <= begins] for chain, paths in chains.items()}
+    return Sealed(through, cut, tuple(_told(path) for paths in kept.values() for path in _aged(paths, counted, keep_days)))
 
 
-def _seal_days(journal: Path, reader: JournalReader, key: SigningKey, boot: str, now: str) -> int:
+def remove(journal: Path, due: Iterable[Removed]) -> None:
+    """Remove segments of which the journal tells that they are removed. Raises ``OSError``."""
+    for each in due:
+        (folder(journal) / each.segment).unlink(missing_ok=True)
+
+
+def counted_until_now(journal: Path) -> int:
+    """The most that any segment says to be counted; 0 without one."""
+    most = 0
+    for path in sealed_segments(journal):
+        try:
+            most = max(most, header(path).counted)
+        except Broken:  # told when it is verified, or when its time is over
+            continue
+    return most
+
+
+def _seal_days(journal: Path, reader: JournalReader, key: SigningKey, boot: str, now: str, counted: int) -> int:
+    today = now[:10]
     begins, head = reader.beginning(), reader.head()
     sealed = [end for _, chain, _, end in map(span, sealed_segments(journal)) if chain == reader.id()[:8]]
     through = max([begins.position, *sealed])
-    while (day := reader.day_after(through)) is not None and day < now[:10]:
-        end = reader.end_of_day(through, day)
-        end = head.position if end is None else max(end, through + 1)
+    while (day := reader.day_after(through)) is not None and day != today:
+        if day < today:
+            end = reader.end_of_day(through, day)
+            end = head.position if end is None else max(end, through + 1)
+        elif (end := reader.end_of_future(through, today)) is None:
+            break  # stamped by a clock that was ahead, and nothing else came yet
         previous = begins.hash if through == begins.position else reader.hash_at(through)
         last = reader.hash_at(end)
         if previous is None or last is None:
             raise Broken(f"{journal}: entry {through if previous is None else end} is missing")
-        header = Header(FORMAT, journal=reader.id(), base=reader.base(), day=day, after=through, last=end, previous=previous.hex())
+        first = Header(
+            FORMAT, reader.id(), base=reader.base(), day=day, after=through, last=end, previous=previous.hex(), counted=counted
+        )
         write_segment(
-            folder(journal) / name(header), header, _up_to(reader, through, end), sign(key, reader.id(), boot, now, Head(end, last))
+            folder(journal) / name(first), first, _up_to(reader, through, end), sign(key, reader.id(), boot, now, Head(end, last))
         )
         through = end
     return through
@@ -71,5 +96,34 @@ def _up_to(reader: JournalReader, after: int, end: int) -> Iterator[Entry]:
     return reader.entries(after, end - after)
 
 
-def _earlier(day: str, days: int) -> str:
-    return (date.fromisoformat(day) - timedelta(days)).isoformat()
+def _chains(journal: Path) -> dict[str, list[Path]]:
+    """The segments of each chain, in its order."""
+    chains: dict[str, list[Path]] = {}
+    for path in sorted(sealed_segments(journal), key=lambda path: span(path)[2]):
+        chains.setdefault(span(path)[1], []).append(path)
+    return chains
+
+
+def _aged(paths: Iterable[Path], counted: int, days: int) -> Iterator[Path]:
+    """Those at the beginning of a chain that are so many days old."""
+    return takewhile(lambda path: counted - header(path).counted >= days * DAY, paths)
+
+
+def _told(path: Path) -> Removed:
+    """What the journal is to tell of a segment before it is removed. Raises :class:`Broken` where it cannot be read any more."""
+    with closing(Segment(path)) as segment:
+        for _ in segment.entries():
+            pass
+        first, point = segment.header, segment.checkpoint
+    assert point is not None
+    with path.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    return Removed(
+        journal=first.journal,
+        day=first.day,
+        first=first.after + 1,
+        last=first.last,
+        hash=point.hash,
+        segment=path.name,
+        sha256=digest,
+    )

@@ -28,7 +28,8 @@ Position = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 
 class Header(msgspec.Struct, frozen=True):
     """The first line. ``after``: the position before the first entry; ``previous``: its hash; ``last``: the position of the last
-    entry; ``base``: the position before the first one of the whole chain.
+    entry; ``base``: the position before the first one of the whole chain. ``counted``: the seconds for which daemons had run with
+    the journal when the day was sealed; 0 in a release that did not count.
     """
 
     format: str
@@ -38,6 +39,7 @@ class Header(msgspec.Struct, frozen=True):
     after: Position
     last: Position
     previous: str
+    counted: int = 0
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -90,6 +92,12 @@ def span(path: Path) -> tuple[str, str, int, int]:
     """Day, first eight digits of the journal's id, first and last position, as the name of a segment tells them."""
     day, journal, first, last = path.name.removesuffix(".jsonl.gz").rsplit("-", 3)
     return day, journal, int(first), int(last)
+
+
+def header(path: Path) -> Header:
+    """The first line. Raises :class:`Broken`."""
+    with closing(Segment(path)) as segment:
+        return segment.header
 
 
 def write_segment(path: Path, header: Header, entries: Iterable[Entry], checkpoint: Checkpoint) -> None:

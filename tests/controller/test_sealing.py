@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import Record
 from controller.proof.audit import audit
 from controller.proof.checkpoint import key_path, load_key, make_key, public
-from controller.proof.sealing import Sealed, seal
+from controller.proof.sealing import DAY, Sealed, remove, seal
 from controller.proof.segment import Broken, Segment, folder, segments, span
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
@@ -49,8 +50,13 @@ async def ten_days(path: Path) -> None:
 
 
 def sealed(path: Path, now: str = "2026-11-10T12:00:00.000000Z", acknowledged: int = 300, keep_days: int = 30) -> Sealed:
+    """By a daemon that has run since the first of November, and has sealed each day as soon as it was over."""
     key = load_key(key_path(path)) if key_path(path).exists() else make_key(key_path(path))
-    return seal(path, key, "b1", now, acknowledged, keep_days)
+    first, last = date.fromisoformat(DAYS[0]), date.fromisoformat(now[:10])
+    for day in range(1, (last - first).days + 1):
+        midnight = f"{first + timedelta(day)}T00:00:00.000000Z"
+        seal(path, key, "b1", midnight, day * DAY, acknowledged, keep_days)
+    return seal(path, key, "b1", now, (last - first).days * DAY + DAY // 2, acknowledged, keep_days)
 
 
 def verified(path: Path) -> Verdict:
@@ -150,7 +156,9 @@ async def test_segments_are_dropped_after_their_time(tmp_path: Path) -> None:
     sealed(path)
     with closing(Journal(path)) as journal:
         await until_cut(journal, path, 60)
-    sealed(path, now="2026-11-10T12:00:00.000000Z", keep_days=8)
+    done = sealed(path, now="2026-11-10T12:00:00.000000Z", keep_days=8)
+    assert [each.segment for each in done.due] == [segments(path)[0].name]
+    remove(path, done.due)
     assert [span(each)[0] for each in segments(path)] == DAYS[1:9]
     verdict = verified(path)
     assert verdict.problems == []
@@ -228,7 +236,7 @@ async def test_a_sealed_journal_is_audited_and_exported(tmp_path: Path, capsys: 
     run.spin(3, 32, 17)
     last = await run.end()
     first = entries(path)[0].time[:10]
-    seal(path, load_key(key_path(path)), "b1", "2099-01-01T00:00:00.000000Z", last.position, 99_999)
+    seal(path, load_key(key_path(path)), "b1", "2099-01-01T00:00:00.000000Z", 0, last.position, 99_999)
     with closing(Journal(path)) as journal:
         await until_cut_to(journal, path, last.position - 1)
     made = audit(path)

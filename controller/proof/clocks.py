@@ -1,0 +1,37 @@
+"""The clocks of this machine, read at one moment, and whether the kernel says that the wall clock is synchronised."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+
+import msgspec
+
+_TIME_ERROR = 5
+"""What adjtimex(2) returns while nothing disciplines the clock, and from the moment on that somebody sets it."""
+_TIMEX = 512
+"""Bytes: more than ``struct timex`` has on any machine."""
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """``wall``: seconds since 1970; ``machine``: seconds of the clock that nobody can set, which goes on while the machine sleeps.
+    ``synchronised``: whether the kernel takes the wall clock for synchronised; None: it does not say.
+    """
+
+    wall: float
+    machine: float
+    synchronised: bool | None
+
+
+def read_clocks() -> Reading:
+    """All of them, now."""
+    return Reading(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), synchronised())
+
+
+def synchronised() -> bool | None:
+    """Whether the kernel takes the wall clock for synchronised; None: it does not say, or must not be asked."""
+    try:
+        state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX))  # all zero: it only asks
+    except (OSError, AttributeError):
+        return None
+    return None if state < 0 else state != _TIME_ERROR

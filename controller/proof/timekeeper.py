@@ -1,0 +1,78 @@
+"""The timekeeper: how long the journal's daemons have run, counted by the monotonic clock, and whether the wall clock is believed.
+
+The age of what is kept is counted in seconds during which a daemon ran, which no setting of a clock can change. Time for which none
+ran is not counted: the wall clock alone knows of it. Both stand in each ``boot`` entry, from which the next run goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+
+from controller.boot import Boot, Clock
+from controller.journal.schema import Entry
+from controller.proof.belief import Belief, Known, look
+from controller.proof.clocks import Reading, read_clocks
+from controller.times import utc
+
+
+class Timekeeper:
+    """Goes on from the last ``boot`` entry and the last entry of all; ``counted``: seconds that are known from elsewhere."""
+
+    def __init__(self, boot: Entry | None, last: Entry | None, counted: int = 0, read: Callable[[], Reading] = read_clocks) -> None:
+        self._read = read
+        self._started = time.monotonic()
+        before, belief = _before(boot, last)
+        self._counted = max(before, counted)
+        self._belief = belief
+        self._now = read()
+        self.look()
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the wall clock is not believed; None: it is."""
+        return self._belief.doubt
+
+    @property
+    def counted(self) -> int:
+        """Seconds for which the journal's daemons have run until now."""
+        return self._counted + int(time.monotonic() - self._started)
+
+    def look(self) -> None:
+        """Look at the clocks."""
+        self._now = self._read()
+        self._belief = look(self._belief, self._now)
+
+    def clock(self) -> Clock:
+        """What it knows, for a ``boot`` entry."""
+        known = self._belief.known
+        if known is None:
+            return Clock(counted=self.counted, believed=None, synchronised=self._now.synchronised, doubt=self.doubt)
+        passed = 0.0 if known.machine is None else self._now.machine - known.machine
+        return Clock(
+            counted=self.counted,
+            believed=utc(known.wall + passed),
+            confirmed=known.confirmed,
+            synchronised=self._now.synchronised,
+            doubt=self.doubt,
+        )
+
+
+def _before(boot: Entry | None, last: Entry | None) -> tuple[int, Belief]:
+    """The seconds that were counted until the last entry, and what was believed then."""
+    if boot is None or last is None:
+        return 0, Belief()
+    try:
+        clock = msgspec.json.decode(boot.body, type=Boot).clock
+    except ValueError:  # a file that is damaged; who reads it back will say so
+        clock = None
+    if clock is None:
+        return 0, Belief()  # of a release that did not count
+    ran = max(0, last.mono_ns - boot.mono_ns) / 1e9 if last.boot == boot.boot else 0.0
+    if clock.believed is None:
+        return clock.counted + int(ran), Belief()
+    until = datetime.fromisoformat(clock.believed).timestamp() + ran
+    return clock.counted + int(ran), Belief(Known(until, clock.confirmed, None))
