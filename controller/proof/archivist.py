@@ -59,7 +59,7 @@ class Archivist:
         self._failed = False
         """Whether the journal did when it was last looked at."""
         self._room: str | None = None
-        self._today = ""
+        self._today = utc(time.time())[:10]
         self._log = structlog.get_logger()
         self._notary.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
         self._configuration = configuration
@@ -85,21 +85,24 @@ class Archivist:
     async def run(self, stations: Iterable[Station], acknowledged: Callable[[], int]) -> None:
         """Once a minute, until cancelled. ``acknowledged``: up to which position the journal is published."""
         stations = list(stations)
-        self._today = utc(time.time())[:10]
         while True:
             await self._seal(acknowledged())
             await asyncio.sleep(PERIOD)
-            self.look_at_room(stations)
-            self.flush(stations)
-            doubted = self._timekeeper.doubt is not None
-            self._timekeeper.look()
-            if (today := utc(time.time())[:10]) != self._today:
-                self._today = today
-                self._append_boot(continues=True)
-                for station in stations:
-                    station.new_day()
-            elif doubted != (self._timekeeper.doubt is not None):
-                self._append_boot(continues=True)
+            self.look(stations)
+
+    def look(self, stations: list[Station]) -> None:
+        """At the disk and at the clocks; store what is to be stored by now."""
+        self.look_at_room(stations)
+        self.flush(stations)
+        doubted = self._timekeeper.doubt is not None
+        self._timekeeper.look()
+        if (today := utc(time.time())[:10]) != self._today:
+            self._today = today
+            self._append_boot(continues=True)
+            for station in stations:
+                station.new_day()
+        elif doubted != (self._timekeeper.doubt is not None):
+            self._append_boot(continues=True)
 
     def look_at_room(self, stations: Iterable[Station]) -> None:
         """Say which device floods the journal, and when the disk is nearly full, by what."""

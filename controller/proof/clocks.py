@@ -14,18 +14,20 @@ _TIMEX = 512
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """``wall``: seconds since 1970; ``machine``: seconds of the clock that nobody can set, which goes on while the machine sleeps.
+    """``wall``: seconds since 1970. Nobody can set the others: ``machine`` goes on while the machine sleeps, ``awake`` does not.
+
     ``synchronised``: whether the kernel takes the wall clock for synchronised; None: it does not say.
     """
 
     wall: float
     machine: float
+    awake: float
     synchronised: bool | None
 
 
 def read_clocks() -> Reading:
     """All of them, now."""
-    return Reading(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), synchronised())
+    return Reading(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic(), synchronised())
 
 
 def synchronised() -> bool | None:

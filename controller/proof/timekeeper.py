@@ -6,8 +6,6 @@ ran is not counted: the wall clock alone knows of it. Both stand in each ``boot`
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from datetime import datetime
 
 import msgspec
@@ -15,21 +13,18 @@ import msgspec
 from controller.boot import Boot, Clock
 from controller.journal.schema import Entry
 from controller.proof.belief import Belief, Known, look
-from controller.proof.clocks import Reading, read_clocks
+from controller.proof.clocks import read_clocks
 from controller.times import utc
 
 
 class Timekeeper:
     """Goes on from the last ``boot`` entry and the last entry of all; ``counted``: seconds that are known from elsewhere."""
 
-    def __init__(self, boot: Entry | None, last: Entry | None, counted: int = 0, read: Callable[[], Reading] = read_clocks) -> None:
-        self._read = read
-        self._started = time.monotonic()
+    def __init__(self, boot: Entry | None, last: Entry | None, counted: int = 0) -> None:
         before, belief = _before(boot, last)
         self._counted = max(before, counted)
-        self._belief = belief
-        self._now = read()
-        self.look()
+        self._began = self._now = read_clocks()
+        self._belief = look(belief, self._now)
 
     @property
     def doubt(self) -> str | None:
@@ -38,12 +33,12 @@ class Timekeeper:
 
     @property
     def counted(self) -> int:
-        """Seconds for which the journal's daemons have run until now."""
-        return self._counted + int(time.monotonic() - self._started)
+        """Seconds for which the journal's daemons had run at the last look."""
+        return self._counted + int(self._now.awake - self._began.awake)
 
     def look(self) -> None:
         """Look at the clocks."""
-        self._now = self._read()
+        self._now = read_clocks()
         self._belief = look(self._belief, self._now)
 
     def clock(self) -> Clock:

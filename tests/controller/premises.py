@@ -36,6 +36,7 @@ class Premises:
         driver: str = "cammegh-ss2",
         keeper: Keeper | None = None,
         read_back_every: float = 21_600.0,
+        keep_days: int = 30,
     ) -> None:
         self.now = at
         self.game, self.driver, self.keeper = game, driver, keeper
@@ -44,7 +45,7 @@ class Premises:
         self.alerts: dict[str, Alert] = {}
         self.boot = new_boot()
         self.journal = Journal(path)
-        journal = JournalSettings(path=str(path), read_back_every=read_back_every)
+        journal = JournalSettings(path=str(path), read_back_every=read_back_every, keep_days=keep_days)
         settings = Configuration(site=Site(id="palma"), table=(table,), journal=journal)
         self.archivist = Archivist(settings, self.boot, self.journal, self.alerts, lambda: None)
         self.station = Station(self._table, self.journal, lambda: self.now, lambda: None, keeper)

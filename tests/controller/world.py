@@ -1,0 +1,47 @@
+"""The clocks of a machine as a test sets them, under the archivist's feet."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from controller.proof import timekeeper
+from controller.proof.clocks import Reading
+
+DAY = 86_400.0
+NOON = 1_793_534_400.0
+"""2026-11-01, twelve o'clock."""
+
+
+class World:
+    """``truth``: seconds since that noon; ``off``: by how many the wall clock is wrong; ``ran``: for which the machine was on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.truth = 0.0
+        self.off = 0.0
+        self.ran = 0.0
+        self.synchronised: bool | None = False
+        monkeypatch.setattr(time, "time", lambda: self.wall)
+        monkeypatch.setattr(time, "monotonic_ns", lambda: int(self.ran * 1e9))
+        monkeypatch.setattr(timekeeper, "read_clocks", self.read)
+
+    @property
+    def wall(self) -> float:
+        return NOON + self.truth + self.off
+
+    def read(self) -> Reading:
+        return Reading(self.wall, self.ran, self.ran, self.synchronised)
+
+    def goes_on(self, seconds: float) -> None:
+        self.truth += seconds
+        self.ran += seconds
+
+    def is_off(self, seconds: float) -> None:
+        """The machine is."""
+        self.truth += seconds
+        self.ran = 0.0
+
+    def stops_in_1970(self) -> None:
+        """A start without a battery."""
+        self.off = -NOON - self.truth
