@@ -52,6 +52,7 @@ class Archivist:
         self._changed = changed
         self._notary = Notary(Path(configuration.journal.path), run, configuration.journal.key_credential)
         self._timekeeper = Timekeeper(journal.latest("boot"), journal.latest(), counted_until_now(journal.path))
+        self._clock: str | None = None
         self._sealing: str | None = None
         self._unread: str | None = None
         self._flood: str | None = None
@@ -63,6 +64,7 @@ class Archivist:
         self._log = structlog.get_logger()
         self._notary.look_for_cut(journal.id, journal.checkpoint(), journal.hash_at)
         self._configuration = configuration
+        self._judge_clock()
         self._append_boot(continues=False)
         self._say()
 
@@ -94,15 +96,26 @@ class Archivist:
         """At the disk and at the clocks; store what is to be stored by now."""
         self.look_at_room(stations)
         self.flush(stations)
-        doubted = self._timekeeper.doubt is not None
+        doubted = self._clock is not None
         self._timekeeper.look()
+        self._judge_clock()
         if (today := utc(time.time())[:10]) != self._today:
             self._today = today
             self._append_boot(continues=True)
             for station in stations:
                 station.new_day()
-        elif doubted != (self._timekeeper.doubt is not None):
+        elif doubted != (self._clock is not None):
             self._append_boot(continues=True)
+        self._say()
+
+    def _judge_clock(self) -> None:
+        """Say once why the clock is not believed, as it was then."""
+        doubt = self._timekeeper.doubt
+        if doubt is None or self._clock is None:
+            self._clock = doubt and (
+                f"the clock is not believed, and no day is sealed or removed until it is: {doubt}. Set it right, and let chrony or"
+                " systemd-timesyncd keep it synchronised; one that has gone for a day without a step is believed too"
+            )
 
     def look_at_room(self, stations: Iterable[Station]) -> None:
         """Say which device floods the journal, and when the disk is nearly full, by what."""
@@ -164,7 +177,6 @@ class Archivist:
     async def _seal(self, acknowledged: int) -> None:
         key = self._notary.signer
         if key is None or self._journal.failed is not None or self._timekeeper.doubt is not None:
-            self._say()
             return  # said elsewhere
         now, counted = utc(time.time()), self._timekeeper.counted
         try:
@@ -198,17 +210,12 @@ class Archivist:
     def _say(self) -> None:
         """Raise and clear the alerts."""
         notary = self._notary
-        doubt = self._timekeeper.doubt
-        clock = doubt and (
-            f"the clock is not believed, and no day is sealed or removed until it is: {doubt}. Set it right and let the system keep"
-            " it synchronised (chrony, systemd-timesyncd); one that has gone for a day without a step is believed too"
-        )
         unsigned = notary.trouble and f"checkpoints are not signed, and no day is sealed: {notary.trouble}"
         stands: dict[str, tuple[str, Literal["warning", "fault"], str | None]] = {
             "journal-key": ("journal.key", "fault", unsigned),
             "journal-key-changed": ("journal.key_changed", "warning", notary.changed),
             "journal-cut": ("journal.cut", "fault", notary.cut),
-            "journal-clock": ("journal.clock", "warning", clock),
+            "journal-clock": ("journal.clock", "warning", self._clock),
             "journal-seal": ("journal.seal", "warning", self._sealing),
             "journal-read-back": ("journal.read_back", "fault", self._unread),
             "journal-room": ("journal.room", "warning", self._room),

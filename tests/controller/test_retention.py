@@ -17,7 +17,7 @@ from controller.boot import Boot, Removed
 from controller.journal import journal as writer
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, JournalUnusable
-from controller.proof import archivist
+from controller.proof import archivist, sealing
 from controller.proof.segment import Segment, header, segments
 from tests.chaos.disk import spoil
 from tests.controller.premises import Premises, entries
@@ -104,7 +104,12 @@ async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(path: Pat
         run.spin(2, 17)
         await minute(run)
         assert "it says 1970-01-01" in str(clock_alert(run))
-        world.goes_on(60)
+        raised = run.alerts["journal-clock"]
+        world.goes_on(DAY)
+        await minute(run)
+        await minute(run)
+        assert run.alerts["journal-clock"] == raised  # said once
+        assert segments(path) == []  # a day is over, by a clock that nobody believes
         world.off = 0.0
         for _ in range(10):
             world.goes_on(60)
@@ -114,7 +119,7 @@ async def test_a_start_in_1970_and_then_the_right_time_removes_nothing(path: Pat
         end = run.journal.head()
     assert kept(path) == list(range(1, end + 1))
     assert [entry.position for entry in entries(path)] == kept(path)  # it has not even left the journal
-    assert [each.name[:10] for each in segments(path)] == ["1970-01-01"]
+    assert [each.name[:10] for each in segments(path)] == ["1970-01-01", "1970-01-02"]
 
 
 @pytest.mark.parametrize("days", [45, -45])
@@ -160,7 +165,7 @@ async def test_what_has_had_its_time_is_told_before_it_is_removed(
         assert {each.segment for each in due} <= told[-1]
         really(journal, due)
 
-    really = archivist.remove
+    really = sealing.remove
     monkeypatch.setattr(archivist, "remove", remove)
     async with running(path, keep_days=10) as run:
         for _ in range(15):
@@ -172,11 +177,11 @@ async def test_what_has_had_its_time_is_told_before_it_is_removed(
                 before[each.name] = first.after + 1, first.last, last, sha256(each.read_bytes()).hexdigest()
         found = [*removals(path)]
         assert len(told) == len(found) > 3
-        for each in found:
-            assert (each.first, each.last, each.hash, each.sha256) == before[each.segment]
-            assert each.journal == run.journal.id
-            assert not path.with_name(f"{path.name}.segments").joinpath(each.segment).exists()
-        assert [each.first for each in found] == [1, *(each.last + 1 for each in found[:-1])]
+        for gone in found:
+            assert (gone.first, gone.last, gone.hash, gone.sha256) == before[gone.segment]
+            assert gone.journal == run.journal.id
+            assert not path.with_name(f"{path.name}.segments").joinpath(gone.segment).exists()
+        assert [gone.first for gone in found] == [1, *(gone.last + 1 for gone in found[:-1])]
         end = run.journal.head()
     assert kept(path) == list(range(found[-1].last + 1, end + 1))
     assert len(segments(path)) in (10, 11)
