@@ -96,7 +96,7 @@ class Daemon:
         except BaseException:
             self._journal.close()
             raise
-        if self._journal.set_aside is not None:
+        if self._journal.set_aside is not None or self._journal.lost is not None:
             self._journal_set_aside()
         if found := exposed(Path(configuration.journal.path), Path(configuration.recordings.path)):
             self._log.warning(
@@ -259,9 +259,12 @@ class Daemon:
 
     def _journal_set_aside(self) -> None:
         """At the start, or while the daemon runs: then the tables go on, in another file."""
-        aside = self._journal.set_aside
-        self._log.error("journal set aside", file=str(aside))
-        what = f"the journal was damaged and was set aside as {aside}: keep it, and confirm what is open"
+        aside, lost = self._journal.set_aside, self._journal.lost
+        self._log.error("journal set aside", file=str(aside), lost=lost)
+        told = [] if aside is None else [f"the journal was damaged and was set aside as {aside}: keep it, and confirm what is open"]
+        if lost is not None:
+            told.append(f"what nobody had heard yet could not be read and was not published: entries {lost}")
+        what = ". ".join(told)
         self._alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
         self._changed()
 

@@ -225,11 +225,15 @@ class Station:
         if self._since:
             return
         if self._overrun:
+            try:
+                self.table, saved = self._make(), remembered(self._journal, self.table.id, self._keeper)
+            except JournalUnusable as error:  # tried again at the next reading; the journal looks what is wrong
+                self._log.error("table cannot be taken up", reason=str(error))
+                return
             self._log.warning("readings were lost", count=self.lost)
             self._overrun = False
-            self.table = self._make()
             self.retained = self.table.retained()
-            self._note_state("lost", remembered(self._journal, self.table.id, self._keeper))
+            self._note_state("lost", saved)
             self.take(self.table.gap(self.clock(), OUTAGE))
         else:
             self.retained = self.table.retained()

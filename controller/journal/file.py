@@ -6,18 +6,38 @@ import fcntl
 import os
 import secrets
 import sqlite3
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from controller.journal.reader import JournalReader
-from controller.journal.schema import NONSENSE, SCHEMA, VERSION, JournalUnusable, holds_nonsense
+from controller.journal.schema import (
+    NONSENSE,
+    SCHEMA,
+    VERSION,
+    JournalUnread,
+    JournalUnusable,
+    flaw,
+    holds_nonsense,
+    is_damage,
+    is_unread,
+    unread,
+)
 
 WHOLE_CHECK = 1 << 30
 """Bytes up to which the whole file is checked when it is opened; of a larger one only its last entries."""
 
 TAIL = 1000
 """Entries of which the chain is checked when the file is opened."""
+
+TOLD_AGAIN = 10_000
+"""Entries that are published once more where nobody knows any more how far it had come."""
+
+UNREAD = 10.0
+"""Seconds for which the disk may not give the file when it is opened."""
+AGAIN = 0.5
+"""Seconds after which it is looked at once more."""
 
 
 class Damaged(Exception):
@@ -40,33 +60,46 @@ def lock(path: Path) -> int:
 
 
 def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
-    """The writing connection, and where a damaged file was set aside, if one was. Raises :class:`JournalUnusable`."""
+    """The writing connection, and where a file was set aside that was found damaged twice, or that the disk did not give for long.
+
+    Raises :class:`JournalUnusable`.
+    """
+    end, damaged = time.monotonic() + UNREAD, 0
+    while damaged < 2 and time.monotonic() < end:
+        try:
+            return open_checked(path), None
+        except Damaged:
+            damaged += 1
+        except JournalUnread:
+            damaged = 0
+        time.sleep(AGAIN)
+    head, cursors = _left(path)
+    aside = aside_of(path)
+    move_aside(path, aside)
     try:
-        return open_checked(path), None
-    except Damaged:
-        aside = move_aside(path)
-    try:
-        return open_checked(path), aside
+        return open_checked(path, head, aside, cursors), aside
     except Damaged as error:  # a fresh file cannot be damaged, unless the disk is
         raise JournalUnusable(f"{path}: damaged at once after it was begun: {error}") from None
 
 
-def open_checked(path: Path, base: int = 0) -> sqlite3.Connection:
-    """The writing connection to a sound file, begun past ``base`` if there is none.
+def open_checked(path: Path, base: int = 0, aside: Path | None = None, cursors: dict[str, int] | None = None) -> sqlite3.Connection:
+    """The writing connection to a sound file. If there is none one is begun: past ``base``, for ``aside``, with these cursors.
 
-    Raises :class:`Damaged`, :class:`JournalUnusable`.
+    Raises :class:`Damaged`, :class:`JournalUnread` and :class:`JournalUnusable`.
     """
     try:
         connection = connect(path)
         try:
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                _begin(connection, base)
+                _begin(connection, base, aside, cursors or {})
                 _sync(path.parent)
             _check(path, connection)
         except BaseException:
             connection.close()
             raise
     except NONSENSE as error:
+        if is_unread(error) or (is_damage(error) and unread(path)):
+            raise JournalUnread(f"{path}: the disk does not give it: {error}") from None
         if holds_nonsense(error):
             raise Damaged(str(error)) from None
         if isinstance(error, JournalUnusable):
@@ -92,13 +125,27 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _begin(connection: sqlite3.Connection, base: int) -> None:
+def _left(path: Path) -> tuple[int, dict[str, int]]:
+    """Up to where a damaged file goes, and its cursors, as far as they can be read: the next one goes on there."""
+    head = 0
+    try:
+        with closing(JournalReader(path)) as reader:
+            sound = reader.last_sound(TAIL)
+            head = reader.base() if sound is None else sound.position
+            return head, {name: min(at, head) for name, at in reader.cursors().items()}
+    except NONSENSE:  # rather once more than not at all
+        return head, {"mqtt": max(0, head - TOLD_AGAIN)}
+
+
+def _begin(connection: sqlite3.Connection, base: int, aside: Path | None, cursors: dict[str, int]) -> None:
     created = datetime.now(UTC).isoformat(timespec="microseconds")
     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
     connection.executemany(
         "INSERT INTO meta VALUES (?, ?)",
         [("version", str(VERSION)), ("id", secrets.token_hex(16)), ("created", created), ("base", str(base))],
     )
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", [("aside", aside.name)] if aside is not None else [])
+    connection.executemany("INSERT INTO cursor VALUES (?, ?)", list(cursors.items()))
     connection.execute("COMMIT")
 
 
@@ -112,8 +159,8 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
     if version[0] != str(VERSION):
         raise JournalUnusable(f"{path}: written by another release (format {version[0]}, this one has {VERSION})")
     if path.stat().st_size <= WHOLE_CHECK:
-        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
+        found = flaw(connection)
+        if found is not None:
             raise Damaged(found)
     with closing(JournalReader(path)) as reader:
         broken = reader.broken(after=max(reader.beginning().position, reader.head().position - TAIL))
@@ -121,18 +168,25 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
         raise Damaged(f"the chain does not hold at position {broken}")
 
 
-def move_aside(path: Path) -> Path:
-    """Give the damaged file and its companions another name; nothing is deleted. Raises :class:`JournalUnusable`."""
-    aside = path.with_name(f"{path.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
+def aside_of(path: Path) -> Path:
+    """A name for the file if it has to be set aside now."""
+    return path.with_name(f"{path.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
+
+
+def move_aside(path: Path, aside: Path) -> None:
+    """Give the damaged file and its companions another name; nothing is deleted. What fails half way can be done again.
+
+    Raises :class:`JournalUnusable`.
+    """
     try:
         for companion in ("-wal", "-shm", ""):
             old = Path(f"{path}{companion}")
             if old.exists():
                 old.rename(f"{aside}{companion}")
-        _sync(path.parent)
     except OSError as error:
         raise JournalUnusable(f"{path}: damaged, and cannot be set aside: {error}") from None
-    return aside
+    with suppress(OSError):  # where the new name is not on the disk yet, the damaged file is found once more
+        _sync(path.parent)
 
 
 def _sync(folder: Path) -> None:

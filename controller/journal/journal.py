@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import Future as ThreadFuture
 from contextlib import suppress
@@ -23,7 +24,7 @@ import msgspec
 
 from controller.journal.file import lock
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry, Head, JournalFull, JournalUnusable, Kind, Record
+from controller.journal.schema import NONSENSE, Entry, Head, JournalFull, JournalLost, JournalUnusable, Kind, Record, is_unread
 from controller.journal.store import Anew, Store
 
 CAPACITY = 20_000
@@ -34,6 +35,9 @@ _IDLE = 0.25  # seconds without a record, after which cursors are stored and a l
 _MOVES = 64  # cursor moves that are held back at most; losing some costs duplicates, nothing else
 _LOG_WORTH, _LOG_LIMIT = 500_000, 16_000_000  # bytes logged: move them at an idle moment; move them though there is none
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 10.0  # seconds between tries
+
+UNREAD = 10.0
+"""Seconds for which the disk may not give what is to be published, before the file is left."""
 
 _Answer = TypeVar("_Answer")
 
@@ -63,8 +67,10 @@ class Journal:
     """Open, or begin, the journal at ``path``. Used from one event loop. Raises :class:`JournalUnusable`.
 
     ``set_aside``: where a damaged file was put, or None; a new one was begun then, and the caller must raise an alert. It is told
-    to ``on_aside`` if it happens later. ``failed``: why commits do not succeed at present, or None; each change is told to
-    ``on_change``. Both are called in the event loop. ``id``: the file's own.
+    to ``on_aside`` if it happens later. ``lost``: which entries, that nobody had heard, could not be read from it.
+
+    ``failed``: why commits do not succeed at present, or None; each change is told to ``on_change``. Both are called in the event
+    loop. ``id``: the file's own.
     """
 
     def __init__(
@@ -81,6 +87,8 @@ class Journal:
         self._capacity = capacity
         self._on_change = on_change
         self._loop: asyncio.AbstractEventLoop | None = None
+        with suppress(RuntimeError):  # it is opened before there is one
+            self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[list[_Waiting] | _Move | _Cut | _Suspect | None] = SimpleQueue()
         self._fresh: list[_Waiting] = []
         self._moves: dict[str, int] = {}
@@ -90,10 +98,12 @@ class Journal:
         self._lock = lock(path)
         self._store = Store(path)
         self.set_aside = self._store.set_aside
+        self.lost = self._store.unheard.lost
         self._reader = JournalReader(path)
         self.id = self._reader.id()
         self._head = self._store.head
-        self._unheard: list[Entry] = []
+        self._unheard = self._store.unheard.entries
+        self._unread_since: float | None = None
         self._suspected: _Suspect | None = None
         self._cut = 0
         self._ended: ThreadFuture[None] = ThreadFuture()
@@ -146,7 +156,21 @@ class Journal:
             self._unheard = [entry for entry in self._unheard if entry.position > position]
         if self._unheard:
             return self._unheard[:limit]
-        return self._ask(lambda reader: reader.events_after(position, limit))
+        try:
+            events = self._ask(lambda reader: reader.events_after(position, limit))
+        except JournalUnusable as error:
+            self._lose_patience(str(error))
+            raise
+        self._unread_since = None
+        return events
+
+    def _lose_patience(self, error: str) -> None:
+        """What is to be published could not be read. If that lasts, the tables go on in another file."""
+        now = time.monotonic()
+        self._unread_since = self._unread_since or now
+        if now - self._unread_since > UNREAD:
+            self._unread_since = None
+            self.give_up(self.id, f"what is to be published could not be read for {UNREAD:.0f} s: {error}")
 
     def events_of(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
         """The committed events of one table and boot after a number."""
@@ -177,12 +201,13 @@ class Journal:
         return self._ask(lambda reader: reader.hash_at(position))
 
     def _ask(self, question: Callable[[JournalReader], _Answer]) -> _Answer:
-        """Raises :class:`JournalUnusable`; the writer looks then whether the file is damaged."""
+        """Raises :class:`JournalUnusable`. The writer looks then whether the file is damaged, unless the disk did not give it."""
         try:
             return question(self._reader)
-        except sqlite3.Error as error:
-            self._queue.put(_Suspect())
-            raise JournalUnusable(f"{self.path}: cannot be read: {error}") from None
+        except NONSENSE as error:
+            if not is_unread(error):
+                self._queue.put(_Suspect())
+            raise JournalUnusable(f"{self.path}: cannot be read: {error}") from error
 
     async def watch(self) -> None:
         """Wait until the writer ends, which it must not before :meth:`close`. Raises what has ended it."""
@@ -241,7 +266,8 @@ class Journal:
                 elif isinstance(item, _Cut):
                     self._cut = item.through
                 elif isinstance(item, _Suspect):
-                    self._suspected = item
+                    if self._suspected is None or item.journal is not None:
+                        self._suspected = item
                 else:
                     batch += item
                 if len(batch) >= _BATCH:
@@ -281,10 +307,12 @@ class Journal:
         """Something could not be read: look whether the file is damaged."""
         try:
             self._store.examine(suspected.journal, suspected.damage)
-        except Exception as error:
+        except JournalLost as error:
             self._tell(f"{self.path}: {error}")
             if self._store.failed(error):
                 self._write([])
+        except Exception:  # it cannot be read now, which is not damage: whoever asked will ask again
+            return
 
     def _tell(self, reason: str | None) -> None:
         if reason == self.failed:
@@ -295,11 +323,12 @@ class Journal:
 
     def _go_on(self, anew: Anew) -> None:
         """Read another file from here on; in the event loop, so that nobody sees half of the change."""
-        reader = anew.reader
-        old, self._reader = self._reader, reader
-        old.close()
-        self.id, self._head, self.set_aside = reader.id(), reader.head(), anew.aside
-        self._unheard += anew.unheard
+        old, self._reader = self._reader, anew.reader
+        self.id, self._head, self.set_aside = anew.id, anew.head, anew.aside
+        self._unheard, self.lost = anew.unheard.entries, anew.unheard.lost
+        self._unread_since = None
+        with suppress(sqlite3.Error):
+            old.close()
         if self._on_aside is not None:
             self._on_aside()
 

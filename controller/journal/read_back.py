@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from controller.journal.reader import JournalReader
-from controller.journal.schema import NONSENSE, Head, follows, holds_nonsense
+from controller.journal.schema import NONSENSE, Head, follows, holds_nonsense, is_damage, unread
 
 SHARE = 0.1
 """Of the time, for how much it reads; the rest it pauses."""
@@ -63,7 +63,7 @@ class ReadBack:
         except NONSENSE as error:
             if self._stopped.is_set():
                 return None
-            if holds_nonsense(error):
+            if holds_nonsense(error) and not (is_damage(error) and unread(self._path)):
                 return str(error)
             raise
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from controller.journal.schema import Entry, Head, Kind, connect_reading, follows, genesis
+from controller.journal.schema import Entry, Head, Kind, connect_reading, flaw, follows, genesis, holds, is_unread
 
 _PUBLISHED = "(kind = 'event' OR (kind = 'input' AND substr(body, 1, 10) = CAST('{\"sealed\":' AS BLOB)))"
 """Events, and the inputs that surveillance alone can open."""
@@ -37,6 +38,11 @@ class JournalReader:
         """The position before the first entry that the file ever had: where the one before it left off."""
         row = self._connection.execute("SELECT value FROM meta WHERE key = 'base'").fetchone()
         return int(row[0]) if row else 0
+
+    def aside(self) -> str | None:
+        """The name of the file that this one goes on for, where one had to be set aside."""
+        row = self._connection.execute("SELECT value FROM meta WHERE key = 'aside'").fetchone()
+        return str(row[0]) if row else None
 
     def genesis(self) -> Head:
         """Where the chain begins."""
@@ -146,13 +152,25 @@ class JournalReader:
         return dict(self._connection.execute("SELECT name, position FROM cursor").fetchall())
 
     def damage(self, stop: Callable[[], bool] | None = None, steps: int = 1000) -> str | None:
-        """What SQLite finds wrong with the file as a whole, or None. ``stop`` is asked after so many of its steps."""
+        """What SQLite finds wrong with the file as a whole, or None. ``stop`` is asked after so many of its steps.
+
+        Raises ``sqlite3.Error`` where the disk does not give the file.
+        """
         self._connection.set_progress_handler(stop, steps)
         try:
-            found = str(self._connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            return flaw(self._connection)
         except sqlite3.Error as error:
+            if is_unread(error):
+                raise
             return str(error)
-        return None if found == "ok" else found
+
+    def last_sound(self, among: int) -> Head | None:
+        """The last entry that is what was written, among so many at the end."""
+        for row in self._connection.execute(f"SELECT {_COLUMNS} FROM entry ORDER BY position DESC LIMIT ?", (among,)):  # noqa: S608
+            with suppress(TypeError, AttributeError):
+                if holds(entry := Entry(*row)):
+                    return Head(entry.position, entry.hash)
+        return None
 
     def last_saved(self, table: str) -> bytes | None:
         """What that table saved last, or None."""

@@ -11,8 +11,10 @@ Entries of the kind ``boot`` say under which software and configuration the daem
 
 from __future__ import annotations
 
+import re
 import secrets
 import sqlite3
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -45,6 +47,10 @@ Kind = Literal["boot", "state", "bytes", "input", "event"]
 
 class JournalUnusable(Exception):
     """The journal cannot be used. The message names the file and says what to do."""
+
+
+class JournalUnread(JournalUnusable):
+    """The disk does not give the file, which may be sound."""
 
 
 class JournalLost(JournalUnusable):
@@ -87,6 +93,11 @@ class Entry(msgspec.Struct, frozen=True):
     body: bytes
     previous: bytes
     hash: bytes
+
+    @property
+    def is_published(self) -> bool:
+        """Whether others are told of it: events, and the inputs that surveillance alone can open."""
+        return self.kind == "event" or (self.kind == "input" and self.body.startswith(b'{"sealed":'))
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -154,9 +165,43 @@ def primary(error: sqlite3.Error) -> int:
     return code & 0xFF if isinstance(code, int) else 0
 
 
-def is_damage(error: Exception) -> bool:
-    """Whether the error says that the file itself is damaged."""
+def is_damage(error: BaseException | None) -> bool:
+    """Whether the error says that the file itself is damaged. SQLite says so of a silent disk too: see :func:`unread`."""
+    if isinstance(error, JournalUnusable):
+        return is_damage(error.__cause__)
     return isinstance(error, sqlite3.Error) and primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def is_unread(error: BaseException | None) -> bool:
+    """Whether the error says that the disk did not give what was asked for: it may give it the next time."""
+    if isinstance(error, JournalUnusable):
+        return is_unread(error.__cause__)
+    return isinstance(error, sqlite3.Error) and primary(error) == sqlite3.SQLITE_IOERR
+
+
+_PAGE = re.compile(r"unable to get the page\. error code=(\d+)")
+
+
+def flaw(connection: sqlite3.Connection) -> str | None:
+    """What SQLite finds wrong with a file as a whole, or None. Raises ``sqlite3.Error`` where the disk does not give a page: that
+    too it tells as if the page were wrong.
+    """
+    found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    page = _PAGE.search(found)
+    if page is not None and int(page[1]) & 0xFF == sqlite3.SQLITE_IOERR:
+        error = sqlite3.OperationalError(found)
+        error.sqlite_errorcode = int(page[1])
+        raise error
+    return None if found == "ok" else found
+
+
+def unread(path: Path) -> bool:
+    """Of a file that SQLite called damaged: whether it was the disk, which did not give it then, or does not now."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return flaw(connection) is None
+    except sqlite3.Error as error:
+        return is_unread(error)
 
 
 NONSENSE = (sqlite3.Error, JournalUnusable, LookupError, TypeError, ValueError)

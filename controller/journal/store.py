@@ -13,26 +13,30 @@ from pathlib import Path
 import msgspec
 
 from controller.boot import begun, continued
-from controller.journal.file import connect, move_aside, open_checked, open_or_begin
+from controller.journal.file import aside_of, connect, move_aside, open_checked, open_or_begin
 from controller.journal.reader import JournalReader
+from controller.journal.salvage import Salvaged, nothing, salvage
 from controller.journal.schema import (
-    Entry,
+    NONSENSE,
     Head,
     JournalLost,
     JournalUnusable,
     Record,
     Row,
+    flaw,
     genesis,
-    holds,
+    holds_nonsense,
     is_damage,
+    is_unread,
     rows,
+    unread,
 )
 from controller.times import utc
 
+UNREAD = 60.0
+"""Seconds for which the disk may not give what a commit has to read, before the file is left."""
 CUT = 500
 """Entries that are removed at one time, so that nobody waits for it."""
-SALVAGED = 10_000
-"""Events that nobody has heard yet, taken over at most from a damaged file."""
 
 _ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SAVED = "INSERT INTO saved VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state, position = excluded.position"
@@ -41,17 +45,20 @@ _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = exclud
 
 
 class Anew(msgspec.Struct, frozen=True):
-    """The file was damaged and is now ``aside``; ``unheard``: its events past the cursor, as far as they could be read.
-    ``reader`` reads the file that goes on for it.
+    """The file was damaged and is now ``aside``; ``unheard``: what is past its cursor, as far as it could be read. ``reader`` reads
+    the file that goes on for it, whose ``id`` and ``head`` these are.
     """
 
     aside: Path
-    unheard: list[Entry]
+    unheard: Salvaged
     reader: JournalReader
+    id: str
+    head: Head
 
 
 class Store:
-    """Open, or begin, the file. ``set_aside``: where a damaged one was put. Raises :class:`JournalUnusable`.
+    """Open, or begin, the file. ``set_aside``: where a damaged one was put; ``unheard``: what nobody has heard of the one that this
+    one goes on for. Raises :class:`JournalUnusable`.
 
     ``head``: the end of the chain. ``anew``: another file has taken the place of this one; whoever reads must open it again.
     """
@@ -64,9 +71,18 @@ class Store:
         self._inode = _inode(path)
         with closing(JournalReader(path)) as reader:
             self._genesis, self.head, self._cursors = reader.genesis(), reader.head(), reader.cursors()
+            before = reader.aside()
+        self.unheard = Salvaged() if before is None else salvage(path.with_name(before), self._cursor, self._genesis.position)
+        self._suspected = False  # the last try found the file damaged, which is looked at once more
+        self._unread_since: float | None = None
         self._boot: Record | None = None
         self._states: dict[str, Record] = {}
-        self._leaving: tuple[Path, list[Entry]] | None = None  # the file is set aside, and the new one is not yet whole
+        self._aside: Path | None = None  # to where the file could not be moved yet
+        self._leaving: Path | None = None  # the file is set aside, and the new one is not yet whole
+
+    @property
+    def _cursor(self) -> int:
+        return self._cursors.get("mqtt", 0)
 
     def write(self, records: list[Record], moves: dict[str, int]) -> list[int]:
         """Commit records and cursors. Gives the last position of each record. Raises whatever went wrong."""
@@ -79,6 +95,7 @@ class Store:
                 made, ends, head = rows(records, self.head)
         if not there:
             self.commit(made, _saved(records, ends), moves)
+        self._suspected, self._unread_since = False, None
         self.head = head
         self._cursors.update(moves)
         for record in records:
@@ -101,23 +118,36 @@ class Store:
         execute("COMMIT")
 
     def failed(self, error: Exception) -> bool:
-        """After an error: close the file, and if it is damaged, set it aside. Gives whether to try again at once."""
+        """After an error: close the file. If it was damaged before too, when it was opened anew, set it aside. Gives whether to try
+        again at once.
+        """
         self.close()
-        if self._leaving is not None or not (is_damage(error) or isinstance(error, JournalLost)):
+        if self._leaving is not None:
             return False
-        unheard: list[Entry] = []
-        with suppress(Exception), closing(JournalReader(self.path)) as old:
-            found = old.events_after(self._cursors.get("mqtt", 0), SALVAGED)
-            unheard += [entry for entry in found if entry.position <= self.head.position and holds(entry)]
+        if is_damage(error) and not self._suspected:
+            self._suspected = True
+            return True
+        if not isinstance(error, JournalLost) and not (is_damage(error) and self._is_damaged()):
+            return False
+        self._aside = self._aside or aside_of(self.path)
         try:
-            aside = move_aside(self.path)
+            move_aside(self.path, self._aside)
         except JournalUnusable:
             return False
-        self._leaving = aside, unheard
+        self._leaving, self._aside = self._aside, None
         return True
 
+    def _is_damaged(self) -> bool:
+        """Whether the file is, or is as good as that: the disk has not given it for long."""
+        if not unread(self.path):
+            return True
+        now = time.monotonic()
+        self._unread_since = self._unread_since or now
+        return now - self._unread_since > UNREAD
+
     def examine(self, journal: str | None = None, damage: str = "") -> None:
-        """Something could not be read: raises if the file is damaged. Our own connection may still remember what it held.
+        """Something could not be read: raises :class:`JournalLost` if the file is damaged, and something else if the disk does not
+        give it. Our own connection may still remember what it held.
 
         ``damage`` was found already, in the file with the id ``journal``.
         """
@@ -128,8 +158,13 @@ class Store:
                 raise JournalLost(damage)
             return
         with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)) as afresh:
-            found = afresh.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
+            try:
+                found = flaw(afresh)
+            except sqlite3.Error as error:
+                if is_unread(error) or not holds_nonsense(error):
+                    raise
+                found = str(error)
+        if found is not None:
             raise JournalLost(found)
 
     def remove(self, through: int) -> bool:
@@ -150,7 +185,7 @@ class Store:
             execute("DELETE FROM entry WHERE position <= ?", (last,))
             self._connection.executemany(_META, [("cut", str(last)), ("cut_hash", row[0].hex())])
             execute("COMMIT")
-        except sqlite3.Error:  # whoever asked will ask again
+        except Exception:  # whoever asked will ask again; what is damaged is found by who reads it
             self.close()
             return False
         return bool(last < end)
@@ -174,7 +209,7 @@ class Store:
         Gives whether all of it is there.
         """
         if self._leaving is not None:
-            self._begin(*self._leaving)
+            self._begin(self._leaving)
             return False
         if self._inode != _inode(self.path):
             raise JournalLost("the file was removed, or another was put in its place")
@@ -195,9 +230,10 @@ class Store:
         self._connection = connection
         return there
 
-    def _begin(self, aside: Path, unheard: list[Entry]) -> None:
+    def _begin(self, aside: Path) -> None:
         """Begin the new file at the next position: with how the daemon is set up, and what each table knows."""
-        self._connection = open_checked(self.path, self.head.position)
+        ours = _is_of(aside, self._genesis)
+        self._connection = open_checked(self.path, self.head.position, aside if ours else None, self._cursors)
         self._inode = _inode(self.path)
         reader = JournalReader(self.path)
         begins, found = reader.genesis(), reader.head()
@@ -206,8 +242,9 @@ class Store:
         if found == begins:
             self.commit(made, _saved(opening, ends), self._cursors)
             found = head
+        unheard = (salvage if ours else nothing)(aside, self._cursor, begins.position)
+        self.anew = Anew(aside, unheard, reader, reader.id(), found)
         self._genesis, self.head, self._leaving = begins, found, None
-        self.anew = Anew(aside, unheard, reader)
 
 
 def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int]]:
@@ -229,6 +266,15 @@ def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
         replace(last, given=None, events=(), before=(("state", begun("aside", last.saved)),), time=now, mono_ns=mono_ns)
         for last in states.values()
     ]
+
+
+def _is_of(path: Path, chain: Head) -> bool:
+    """Whether a file is of that chain, as far as it tells."""
+    try:
+        with closing(JournalReader(path)) as reader:
+            return reader.genesis().hash == chain.hash
+    except NONSENSE:
+        return True
 
 
 def _inode(path: Path) -> int | None:

@@ -93,6 +93,40 @@ class ReadOnly:
         _run("umount", str(self.folder))
 
 
+class Unread:
+    """A file system on a loop device whose image can be taken away for a while: what is read then are real errors (EIO)."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._image = folder.with_suffix(".img")
+        self._kept = b""
+        folder.mkdir()
+        with self._image.open("wb") as image:
+            image.truncate(4 * SIZE)
+        _run("mkfs.ext4", "-q", "-F", str(self._image))
+        _run("mount", "-o", "loop,noatime", str(self._image), str(folder))
+
+    def fail(self) -> None:
+        """From now on nothing can be read that is not remembered. Nothing may be written until it is cured."""
+        _run("sync", "-f", str(self.folder))
+        self._kept = self._image.read_bytes()
+        os.truncate(self._image, 0)
+        self._forget()
+
+    def cure(self) -> None:
+        """It gives again what it held."""
+        with self._image.open("r+b") as image:
+            image.write(self._kept)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what the system remembers of files; of folders it may remember everything."""
+        Path("/proc/sys/vm/drop_caches").write_text("1")
+
+    def close(self) -> None:
+        _run("umount", "-l", str(self.folder))
+
+
 class Limited:
     """Any file system, of which the daemon may not write another byte. For where nothing can be mounted."""
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+from controller.journal.journal import Journal
+from controller.journal.schema import JournalUnusable
 from tests.chaos.archive import events_of
-from tests.chaos.disk import Full, ReadOnly, disk, mount, spoil, stop
+from tests.chaos.disk import Full, ReadOnly, Unread, disk, mount, spoil, stop
 from tests.chaos.floor import Floor
 from tests.chaos.proof import proved, right, sound
 from tests.chaos.truth import lost_spins, open_rounds, wrong_numbers
-from tests.daemon.mosquitto import until
+from tests.controller.records import record
+from tests.daemon.mosquitto import PATIENCE, until
 
 
 @pytest.fixture
@@ -193,3 +198,63 @@ def test_a_journal_that_rots_while_the_daemon_runs_is_read_back_and_left_behind(
     assert made.daemon.stop() == 0
     proved(made)
     right_as_far_as_heard(made, boot)
+
+
+RECORDS, HEARD = 1500, 3000
+"""Of which so many entries were heard."""
+
+
+@pytest.fixture
+def unread(tmp_path: Path, ending: ExitStack) -> Unread:
+    """A disk that gives real read errors."""
+    try:
+        made = Unread(tmp_path / "unread")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no loop device can be mounted here; test_read_errors.py shows the same without one")
+    ending.callback(made.close)
+    return made
+
+
+async def stored(folder: Path) -> Path:
+    """A journal of which the last third was not heard."""
+    path = folder / "journal.sqlite3"
+    with closing(Journal(path)) as journal:
+        for future in [journal.append(record(number, size=500)) for number in range(1, RECORDS + 1)]:
+            await future
+        journal.move_cursor(HEARD)
+    return path
+
+
+async def test_a_disk_that_gives_nothing_for_a_second(unread: Unread) -> None:
+    """What SQLite calls malformed then is read again; no file is left, and nothing is lost."""
+    path = await stored(unread.folder)
+    found: list[int] = []
+    trouble: list[str] = []
+    with closing(Journal(path)) as journal:
+        through = journal.head()
+        unread.fail()
+        curing = threading.Timer(1.0, unread.cure)
+        curing.start()
+        async with asyncio.timeout(PATIENCE):
+            while not found or found[-1] < through:
+                try:
+                    found += [entry.position for entry in journal.events_after(found[-1] if found else HEARD, 64)]
+                except JournalUnusable as error:  # a publisher asks again
+                    trouble.append(str(error))
+                    await asyncio.sleep(0.1)
+        curing.join()
+        assert trouble
+        assert found == [position for position in range(HEARD + 1, through + 1) if position % 3 != 1]
+        assert (journal.set_aside, journal.lost) == (None, None)
+        assert await journal.append(record(RECORDS + 1)) == through + 3
+
+
+async def test_a_disk_that_gives_nothing_while_the_daemon_starts(unread: Unread) -> None:
+    path = await stored(unread.folder)
+    unread.fail()
+    curing = threading.Timer(1.0, unread.cure)
+    curing.start()
+    with closing(Journal(path)) as journal:
+        curing.join()
+        assert journal.set_aside is None
+        assert journal.head() == 3 * RECORDS

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from controller.journal import file
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalFull, JournalUnusable, Row
@@ -19,6 +20,11 @@ from controller.journal.store import Store
 from tests.controller.records import record
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file, "AGAIN", 0.0)
 
 
 @pytest.fixture
@@ -250,11 +256,12 @@ async def test_a_damaged_file_is_set_aside(path: Path, how: str) -> None:
         assert journal.set_aside is not None
         assert journal.set_aside.name.startswith("journal.sqlite3.corrupt-")
         assert journal.set_aside.read_bytes() == left
-        assert journal.head() == 0
-        assert await journal.append(record(1)) == 3
+        begins = journal.head()
+        assert begins == (897 if how in ("chain", "time that is no text") else 0)  # it goes on where it can be read
+        assert await journal.append(record(1)) == begins + 3
     with closing(Journal(path)) as journal:
         assert journal.set_aside is None
-        assert journal.head() == 3
+        assert journal.head() == begins + 3
 
 
 async def test_only_one_daemon_uses_a_journal(path: Path) -> None:

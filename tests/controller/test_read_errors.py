@@ -1,0 +1,291 @@
+"""The disk does not give what was asked for: that is no damage, it is read again; what a file gives that is left is published."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from controller.journal import file, journal, salvage, schema, store
+from controller.journal.file import open_checked
+from controller.journal.journal import Journal
+from controller.journal.read_back import ReadBack
+from controller.journal.reader import JournalReader
+from controller.journal.salvage import spans
+from controller.journal.schema import Entry, JournalUnread, JournalUnusable
+from controller.station import Station
+from tests.chaos.disk import spoil
+from tests.controller.premises import Premises
+from tests.controller.records import record
+
+RECORDS = 400
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite3"
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (file, journal, store):
+        monkeypatch.setattr(module, "UNREAD", 0.3)
+    monkeypatch.setattr(file, "AGAIN", 0.02)
+    monkeypatch.setattr(salvage, "PATIENCE", 0.5)
+    monkeypatch.setattr(salvage, "PAUSE", 0.02)
+
+
+def error(code: int, text: str) -> sqlite3.Error:
+    made = sqlite3.DatabaseError(text) if code == sqlite3.SQLITE_CORRUPT else sqlite3.OperationalError(text)
+    made.sqlite_errorcode = code
+    return made
+
+
+class Disk:
+    """Does not give these positions, for so many times or for good; SQLite says so in either of its ways."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.bad: set[int] = set()
+        self.times = 0
+        self.code = sqlite3.SQLITE_CORRUPT
+        self.asked = 0
+        entries, events, flaw = JournalReader.entries, JournalReader.events_after, schema.flaw
+
+        def read_entries(reader: JournalReader, after: int = 0, limit: int = -1) -> Iterator[Entry]:
+            self._give(after + 1, after + limit if limit > 0 else 1 << 40)
+            return entries(reader, after, limit)
+
+        def read_events(reader: JournalReader, position: int, limit: int) -> list[Entry]:
+            found = events(reader, position, limit)
+            self._give(position + 1, found[-1].position if found else 1 << 40)
+            return found
+
+        def whole(connection: sqlite3.Connection) -> str | None:
+            if self.bad:
+                raise error(sqlite3.SQLITE_IOERR | 33 << 8, "disk I/O error")
+            return flaw(connection)
+
+        monkeypatch.setattr(JournalReader, "entries", read_entries)
+        monkeypatch.setattr(JournalReader, "events_after", read_events)
+        for module in (schema, store):
+            monkeypatch.setattr(module, "flaw", whole)
+
+    def _give(self, first: int, last: int) -> None:
+        if any(first <= position <= last for position in self.bad):
+            self.asked += 1
+            self.times -= 1
+            if self.times == 0:
+                self.bad.clear()
+            raise error(self.code, "database disk image is malformed")
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    return Disk(monkeypatch)
+
+
+async def filled(path: Path, heard: int) -> Journal:
+    made = Journal(path)
+    for future in [made.append(record(number)) for number in range(1, RECORDS + 1)]:
+        await future
+    made.move_cursor(heard)
+    return made
+
+
+async def told(made: Journal, after: int, through: int) -> list[Entry]:
+    """What a publisher gets in the end, that asks again and again."""
+    found: list[Entry] = []
+    async with asyncio.timeout(30):
+        while (found[-1].position if found else after) < through:
+            try:
+                events = made.events_after(found[-1].position if found else after, 64)
+            except JournalUnusable:
+                await asyncio.sleep(0.02)
+                continue
+            found += [entry for entry in events if entry.position <= through]
+            if not events or events[-1].position > through:
+                break
+            await asyncio.sleep(0)
+    return found
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR | 33 << 8])
+async def test_what_the_disk_gives_after_all_is_published_and_no_file_is_left(path: Path, disk: Disk, code: int) -> None:
+    with closing(await filled(path, 300)) as made:
+        before = made.id
+        disk.bad, disk.times, disk.code = {601}, 4, code
+        found = await told(made, 300, made.head())
+        assert disk.asked == 4
+        assert len(found) == 2 * (RECORDS - 100)
+        assert made.set_aside is None
+        assert await made.append(record(RECORDS + 1)) == 3 * (RECORDS + 1)
+        assert (made.id, made.failed) == (before, None)
+
+
+async def test_a_file_of_which_the_disk_does_not_give_a_part_is_left_and_the_part_is_named(path: Path, disk: Disk) -> None:
+    asides: list[str | None] = []
+    with closing(await filled(path, 300)) as made:
+        made._on_aside = lambda: asides.append(made.lost)
+        head, before = made.head(), made.id
+        disk.bad = {601, 602, 603, 700}
+        found = await told(made, 300, head)
+        async with asyncio.timeout(20):
+            while made.id == before:  # noqa: ASYNC110  what is waited for tells nobody
+                await asyncio.sleep(0.01)
+        await made.append(record(RECORDS + 1))
+        assert made.set_aside is not None
+        assert asides == [f"601 to 603, 700 of {made.set_aside}"]
+        lacking = {entry.position for entry in entries_of(made.set_aside, disk)} - {entry.position for entry in found}
+        assert lacking == {602, 603}  # 601 and 700 are inputs, which nobody waits for
+        onward = made.events_after(head, 100)
+        assert [entry.body for entry in onward][:1] == [b"event %d" % (2 * RECORDS + 1)]
+
+
+def entries_of(aside: Path, disk: Disk) -> list[Entry]:
+    """What the file had to publish past what was heard, were the disk sound."""
+    disk.bad = set()
+    with closing(JournalReader(aside)) as reader:
+        return [entry for entry in reader.entries(300) if entry.is_published]
+
+
+async def test_what_nobody_has_heard_of_a_file_that_was_left_is_published_after_the_next_start_too(path: Path) -> None:
+    with closing(await filled(path, 300)) as made:
+        made.give_up(made.id, "a test")
+        await made.append(record(RECORDS + 1))
+        head = made.head()
+    with closing(Journal(path)) as made:
+        assert (made.set_aside, made.lost) == (None, None)
+        assert made.cursor() == 300
+        found = await told(made, 300, head)
+        assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 3))
+        made.give_up(made.id, "another test")  # and of the one before it too
+        await made.append(record(RECORDS + 2))
+        head = made.head()
+    with closing(Journal(path)) as made:
+        found = await told(made, 300, head)
+        assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 5))
+
+
+async def test_what_nobody_has_heard_of_a_file_that_is_damaged_at_rest_is_published_as_far_as_it_can_be_read(path: Path) -> None:
+    with closing(await filled(path, 300)) as made:
+        head = made.head()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("UPDATE entry SET body = 'other' WHERE position = 900")
+    with closing(Journal(path)) as made:
+        assert made.lost == f"900 of {made.set_aside}"
+        assert made.head() == head
+        found = await told(made, 300, head)
+        assert [entry.position for entry in found] == [at for at in range(301, head + 1) if at % 3 != 1 and at != 900]
+        assert await made.append(record(RECORDS + 1)) == head + 3
+        assert [entry.position for entry in made.events_after(head, 10)] == [head + 2, head + 3]
+
+
+async def test_another_file_in_its_place_tells_nothing(tmp_path: Path, path: Path) -> None:
+    strange = tmp_path / "strange.sqlite3"
+    (await filled(strange, 0)).close()
+    (await filled(path, 300)).close()
+    with closing(Journal(path)) as made:
+        strange.replace(path)
+        await made.append(record(RECORDS + 1))
+        async with asyncio.timeout(20):
+            while made.set_aside is None:  # noqa: ASYNC110  what is waited for tells nobody
+                await asyncio.sleep(0.01)
+        assert made.lost == f"301 to {3 * RECORDS} of {made.set_aside}"
+        assert {entry.seq for entry in made.events_after(300, 1000)} == {2 * RECORDS + 1, 2 * RECORDS + 2}
+
+
+async def test_what_goes_on_is_read_before_the_event_loop_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The callback in the event loop reads nothing: it cannot fail."""
+    failures: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: failures.append(context))
+    with closing(await filled(path, 300)) as made:
+        here = asyncio.current_task()
+
+        def refuse(method: Callable[[JournalReader], object]) -> Callable[[JournalReader], object]:
+            def ask(reader: JournalReader) -> object:
+                if in_loop():
+                    raise error(sqlite3.SQLITE_IOERR, "disk I/O error")
+                return method(reader)
+
+            return ask
+
+        for name in ("id", "head", "genesis"):
+            monkeypatch.setattr(JournalReader, name, refuse(getattr(JournalReader, name)))
+        made.give_up(made.id, "a test")
+        assert await made.append(record(RECORDS + 1)) > 3 * RECORDS
+        assert here is not None
+        assert made.set_aside is not None
+        assert made.head() > 3 * RECORDS
+    assert failures == []
+
+
+def in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+async def test_at_a_start_the_disk_is_asked_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (await filled(path, 300)).close()
+    tries = 0
+
+    def reluctant(*arguments: object) -> object:
+        nonlocal tries
+        tries += 1
+        if tries < 4:
+            raise JournalUnread("the disk does not give it")
+        return open_checked(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(file, "open_checked", reluctant)
+    with closing(Journal(path)) as made:
+        assert made.set_aside is None
+        assert tries == 4
+
+
+async def test_a_read_error_is_no_damage_for_who_reads_back(path: Path, disk: Disk) -> None:
+    with closing(await filled(path, 300)) as made:
+        disk.bad = {601}
+        with pytest.raises(sqlite3.DatabaseError):
+            await asyncio.to_thread(ReadBack(path).damage, made.id)
+
+
+async def test_damage_is_damage_though_sqlite_says_the_same_of_a_disk(path: Path) -> None:
+    (await filled(path, 300)).close()
+    spoil(path)
+    assert not schema.unread(path)
+    with closing(Journal(path)) as made:
+        assert made.set_aside is not None
+
+
+async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failures: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: failures.append(context))
+    run = Premises(path)
+    await run.open()
+    await run.station.idle()
+    station: Station = run.station
+    station._overrun = True
+    last_saved = JournalReader.last_saved
+
+    def refuse(*_: object) -> bytes:
+        raise error(sqlite3.SQLITE_IOERR, "disk I/O error")
+
+    monkeypatch.setattr(JournalReader, "last_saved", refuse)
+    run.hear(b"*X;6;001;  ;0;000;0")
+    assert station._overrun
+    monkeypatch.setattr(JournalReader, "last_saved", last_saved)
+    run.hear(b"*X;6;001;  ;0;000;0")
+    assert not station._overrun
+    await run.end()
+    assert failures == []
+
+
+def test_positions_as_a_person_reads_them() -> None:
+    assert spans([7, 8, 9, 12, 14, 15]) == "7 to 9, 12, 14 to 15"
+    assert spans([]) == ""
