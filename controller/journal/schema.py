@@ -182,15 +182,20 @@ def is_unread(error: BaseException | None) -> bool:
 _PAGE = re.compile(r"unable to get the page\. error code=(\d+)")
 
 
+def unread_page(found: str) -> int | None:
+    """SQLite's result code where what it finds wrong with a file is that the disk did not give a page."""
+    page = _PAGE.search(found)
+    return int(page[1]) if page is not None and int(page[1]) & 0xFF == sqlite3.SQLITE_IOERR else None
+
+
 def flaw(connection: sqlite3.Connection) -> str | None:
     """What SQLite finds wrong with a file as a whole, or None. Raises ``sqlite3.Error`` where the disk does not give a page: that
     too it tells as if the page were wrong.
     """
     found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-    page = _PAGE.search(found)
-    if page is not None and int(page[1]) & 0xFF == sqlite3.SQLITE_IOERR:
+    if (code := unread_page(found)) is not None:
         error = sqlite3.OperationalError(found)
-        error.sqlite_errorcode = int(page[1])
+        error.sqlite_errorcode = code
         raise error
     return None if found == "ok" else found
 

@@ -21,7 +21,7 @@ from controller.boot import Removed, boot
 from controller.configuration import Configuration
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
-from controller.journal.schema import NONSENSE, JournalUnusable, Record
+from controller.journal.schema import JournalUnusable, Record
 from controller.proof.checkpoint import Checkpoint
 from controller.proof.notary import Notary
 from controller.proof.sealing import counted_until_now, remove, seal

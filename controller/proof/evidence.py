@@ -112,8 +112,9 @@ class Evidence:
         try:
             with closing(LiveFile(self.journal)) as live:
                 return live.damage()
-        except Unreadable:
-            return None  # said where its entries are read
+        except Unreadable as error:
+            self.unreadable.append(str(error))
+            return None
         except Broken as error:
             return str(error)
 

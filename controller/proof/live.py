@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from controller.journal.schema import VERSION, Entry, Head, Kind, genesis, holds_nonsense
+from controller.journal.schema import VERSION, Entry, Head, Kind, genesis, holds_nonsense, is_damage, unread, unread_page
 from controller.proof.segment import Broken, Unreadable
 
 SQLITE = b"SQLite format 3\0"
@@ -116,6 +116,8 @@ class LiveFile:
         """What SQLite finds wrong with the file as a whole, or None."""
         found = self._one("PRAGMA quick_check(1)")
         text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
+        if unread_page(text) is not None:
+            raise Unreadable(f"{self.path}: {text}; the disk does not give it: copy the file, and look at the disk")
         return None if text == "ok" else text
 
     def _meta(self) -> dict[str, str]:
@@ -139,7 +141,7 @@ class LiveFile:
         try:
             yield from self._connection.execute(statement, given)
         except sqlite3.Error as error:
-            kind = Broken if holds_nonsense(error) else Unreadable
+            kind = Broken if holds_nonsense(error) and not (is_damage(error) and unread(self.path)) else Unreadable
             raise kind(f"{self.path}: {error}") from None
 
 

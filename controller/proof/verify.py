@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.boot import Boot
+from controller.boot import Boot, Removed
 from controller.journal.schema import Entry, JournalUnusable, genesis, holds
 from controller.proof.checkpoint import Checkpoint, flaw, kept
 from controller.proof.evidence import Evidence, Source
@@ -20,18 +20,6 @@ from controller.proof.segment import HOSTILE, Broken, Unreadable, span
 from controller.proof.verdict import Span, Verdict
 
 Progress = Callable[[int, int], None]
-
-
-class Removal(msgspec.Struct, frozen=True):
-    """What a ``boot`` entry says that retention removes: a day of ``journal`` that ends with entry ``last``; ``hash``: of that."""
-
-    journal: str
-    last: int
-    hash: str
-
-
-class _Boot(Boot, frozen=True, kw_only=True):
-    removed: tuple[Removal, ...] = ()
 
 
 class _Chain:
@@ -45,6 +33,8 @@ class _Chain:
         self.flawed = False
         self.cut_short = False
         """Whether there may be more than could be read."""
+        self.tells: bool | None = None
+        """Whether the release that wrote its first entries tells what it removes; None: they do not say."""
 
     def breaks(self, position: int) -> None:
         """From there on, nothing before is linked with what comes after."""
@@ -68,10 +58,11 @@ def verify(
     except JournalUnusable as error:
         verdict.unread.append(str(error))
         return verdict
+    damage = evidence.damage()
     verdict.unread += evidence.unreadable
     for broken in evidence.broken:
         verdict.wrong(broken.partition(":")[0], None, broken)
-    if (damage := evidence.damage()) is not None:
+    if damage is not None:
         verdict.wrong(str(journal), None, f"the file is damaged: {damage}")
     if evidence.strays:
         verdict.wrong(str(journal), None, f"{evidence.strays} entries stand before the first entry of the journal")
@@ -97,7 +88,7 @@ class _Walk:
         self._wanted |= {(source.journal, source.after) for source in evidence.sources}
         self._found: dict[tuple[str, int], str] = {}
         self._chains: dict[str, _Chain] = {}
-        self._stated: list[tuple[_Chain, int, Removal]] = []
+        self._stated: list[tuple[_Chain, int, Removed]] = []
         """What was said to be removed: in which chain, and at which position of it."""
         live = evidence.sources[-1] if evidence.sources and not evidence.sources[-1].is_segment else None
         self._remembered = Remembered(evidence.saved, live)
@@ -208,9 +199,11 @@ class _Walk:
 
     def _hear_boot(self, entry: Entry, chain: _Chain) -> None:
         try:
-            boot = msgspec.json.decode(entry.body, type=_Boot)
+            boot = msgspec.json.decode(entry.body, type=Boot)
         except HOSTILE:
             return  # its hash tells whether it was written so
+        if chain.tells is None:
+            chain.tells = boot.clock is not None
         self._stated += ((chain, entry.position, removal) for removal in boot.removed)
         verdict = self._verdict
         verdict.site, verdict.simulated = boot.site, bool(boot.tables) and all(table.simulated for table in boot.tables)
@@ -295,9 +288,13 @@ class _Walk:
         if stated > chain.base:
             verdict.removed.append(Span(chain.journal, chain.base + 1, stated))
         if chain.after > max(stated, chain.base):
-            verdict.missing.append(Span(chain.journal, max(stated, chain.base) + 1, chain.after))
+            gone = Span(chain.journal, max(stated, chain.base) + 1, chain.after)
+            verdict.missing.append(gone)
+            if chain.tells and not any(each.journal == chain.journal and each.last >= chain.after for _, _, each in self._stated):
+                what = f"entries {gone.first} to {gone.last} are gone, and no entry says that their days were removed in their time"
+                verdict.wrong(str(self._evidence.journal), gone.first, what)
 
-    def _removals(self, chain: _Chain) -> list[Removal]:
+    def _removals(self, chain: _Chain) -> list[Removed]:
         """What is said to be removed of this chain, by entries that may be believed as far as any.
 
         The oldest day goes first, and what was told of it goes with the day in which it was told: the latest one counts for all.

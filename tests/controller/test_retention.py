@@ -7,18 +7,22 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller.boot import Boot, Removed
+from controller.boot import Boot, Removed, boot
 from controller.journal import journal as writer
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, JournalUnusable
-from controller.proof import archivist, sealing
+from controller.proof import archivist, sealing, timekeeper
+from controller.proof.checkpoint import key_path, load_key, public
+from controller.proof.outcome import Outcome
 from controller.proof.segment import Segment, header, segments
+from controller.proof.verify import verify
 from tests.chaos.disk import spoil
 from tests.controller.premises import Premises, entries
 from tests.controller.world import DAY, World
@@ -185,6 +189,51 @@ async def test_what_has_had_its_time_is_told_before_it_is_removed(
         end = run.journal.head()
     assert kept(path) == list(range(found[-1].last + 1, end + 1))
     assert len(segments(path)) in (10, 11)
+
+
+async def test_verify_tells_days_that_were_removed_from_days_that_somebody_took(path: Path, world: World) -> None:
+    async with running(path, keep_days=5) as run:
+        await live(run, world, 9)
+        run.archivist.checkpoint()
+    key = public(load_key(key_path(path)))
+    gone = removals(path)[-1].last
+    for verdict in (verify(path), verify(path, key)):
+        assert (verdict.outcome, [(span.first, span.last) for span in verdict.removed]) == (Outcome.HOLDS, [(1, gone)])
+    oldest = segments(path)[0]
+    first = header(oldest)
+    kept = oldest.read_bytes()
+    oldest.unlink()
+    for verdict in (verify(path), verify(path, key)):
+        assert verdict.outcome is Outcome.DOES_NOT_HOLD
+        assert f"entries {first.after + 1} to {first.last} are gone" in verdict.problems[0].what
+    oldest.write_bytes(kept)
+    assert verify(path, key).holds
+    segments(path)[1].unlink()
+    assert "are missing" in verify(path, key).problems[0].what
+
+
+async def test_a_journal_of_a_release_that_did_not_count_goes_on_and_is_verified(
+    path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its days had no age and what it removed was not told: neither is held against it."""
+
+    def before(*given: Any, **named: Any) -> bytes:
+        body = msgspec.json.decode(boot(*given, **named))
+        return msgspec.json.encode({key: value for key, value in body.items() if key not in ("clock", "removed")})
+
+    with monkeypatch.context() as patched:
+        patched.setattr(archivist, "boot", before)
+        patched.setattr(timekeeper.Timekeeper, "counted", 0)
+        async with running(path, keep_days=5) as run:
+            await live(run, world, 10)
+    segments(path)[0].unlink()  # as that release did it
+    async with running(path, keep_days=5) as run:
+        assert run.archivist._timekeeper.counted == 0
+        await live(run, world, 4)
+        assert removals(path) == []
+        run.archivist.checkpoint()
+    verdict = verify(path, public(load_key(key_path(path))))
+    assert (verdict.outcome, len(verdict.missing), verdict.problems) == (Outcome.NOT_JUDGED, 1, [])
 
 
 async def test_nothing_is_removed_that_could_not_be_told(path: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
