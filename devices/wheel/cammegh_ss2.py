@@ -236,12 +236,14 @@ class CammeghSS2:
         restarted = status.number is None and last.number is not None
         if status.spin == last.spin and not restarted:
             return
+        candidate = self._candidate if self._candidate and self._candidate.spin == last.spin else None
         if restarted or status.spin != last.spin % frames.SPINS + 1:  # power cycle, or more than one spin is gone
+            if candidate is not None:
+                self._tell(candidate, now, out, late=True, other=None)
             self._told = self._candidate = self._bare = None
             return
         if self._told and self._told.spin == last.spin:
             return
-        candidate = self._candidate if self._candidate and self._candidate.spin == last.spin else None
         lost = candidate
         if status.state != frames.SETTLED:
             lost = _Result(last.spin, status.number, lines) if status.number is not None else None
