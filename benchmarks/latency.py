@@ -114,9 +114,9 @@ def spin(number: int) -> list[bytes]:
     count = f"{number % 256 + 1:03d}"
     before, result = f"{(number - 1) * 7 % 37:2d}", f"{number * 7 % 37:2d}"
     turn = number % 2
-    return [f"*X;{state};{count};{before};0;165;{turn}\r\n".encode() for state in (2, 3, 4)] + [
-        f"*X;5;{count};{result};0;165;{turn}\r\n".encode()
-    ]
+    statuses = [f"*X;{state};{count};{before};0;165;{turn}\r\n".encode() for state in (2, 2, 3, 3, 4)]
+    statuses[-1] += f"{result}\r\n".encode()  # the bare number comes just before the status that shows it
+    return [*statuses, f"*X;5;{count};{result};0;165;{turn}\r\n".encode()]
 
 
 def measure(rounds: int) -> dict[str, list[float]]:

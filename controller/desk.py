@@ -10,13 +10,14 @@ import msgspec
 import structlog
 
 from controller.connection import Incoming, Message
+from controller.device_orders import command_device
 from controller.games.game import Rejected
 from controller.journal.schema import JournalUnusable
 from controller.orders import DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
 from controller.retained import Alert
 from controller.station import Station
 from controller.topics import Topics, within
-from devices.device import CommandRefused, Device
+from devices.device import Device
 
 ANSWER = 262_144
 """Bytes of events in one answer to a recall, or fewer where the broker takes less; ``ENVELOPE``: for the rest of the packet."""
@@ -140,7 +141,7 @@ class Desk:
             else:
                 log = log.bind(by=given.by, role=given.role)
                 if isinstance(given, DeviceOrder):
-                    self._send(place, given)
+                    await command_device(place.station, place.devices, given)
                 else:
                     await place.station.follow(given)
                 reply = Reply(id=sender.id, ok=True)
@@ -162,15 +163,6 @@ class Desk:
             self.refused += 1
             log.info("command refused", reason=reply.error)
         return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))
-
-    def _send(self, place: Place, order: DeviceOrder) -> None:
-        device = place.devices.get(order.device)
-        if device is None:
-            raise Rejected(f"no device {order.device!r} at this table; there are: {', '.join(sorted(place.devices)) or 'none'}")
-        try:
-            device.send(order.command, order.argument)
-        except CommandRefused as refused:
-            raise Rejected(str(refused)) from None
 
     def _replies(self, table: str, topics: Topics, sender: Sender, message: Incoming, body: bytes) -> list[Message]:
         replies = []

@@ -242,6 +242,20 @@ class DeviceState(Event, frozen=True, tag="device.state"):
     detail: str | None = None
 
 
+class DeviceCommanded(Event, frozen=True, tag="device.commanded"):
+    """A person commands a device. It is sent once this is stored.
+
+    ``unsent``: the command that was told before could not be sent, and why. What of it reached the device is not known.
+    """
+
+    device: str
+    command: str
+    by: str
+    role: Role
+    argument: str = ""
+    unsent: str | None = None
+
+
 class DataLate(Event, frozen=True, tag="data.late"):
     """A burst of ``frames`` frames came after ``silence`` seconds without any. None of them was acted upon."""
 
@@ -289,6 +303,7 @@ AnyEvent = (
     | AlertAcknowledged
     | AlertCleared
     | DeviceState
+    | DeviceCommanded
     | DataLate
 )
 

@@ -9,15 +9,16 @@ import difflib
 
 import msgspec
 
-from controller.commands import COMMANDS, AnyCommand
+from controller.commands import COMMANDS, AnyCommand, Command, DeviceCommand
 from controller.events import AnyEvent
 from controller.json_bodies import ENDLESS, read_body
-from devices.readings import READINGS, AnyReading
+from devices.readings import READINGS, AnyReading, Reading
 from devices.sections import worded
 
 Input = AnyReading | AnyCommand
 
-KINDS = {str(kind.__struct_config__.tag): kind for kind in (*READINGS, *COMMANDS)}
+_KINDS: tuple[type[Reading | Command], ...] = (*READINGS, *COMMANDS, DeviceCommand)
+KINDS = {str(kind.__struct_config__.tag): kind for kind in _KINDS}
 """What a line may be, by its ``type``."""
 
 _inputs: msgspec.json.Decoder[Input] = msgspec.json.Decoder(Input)

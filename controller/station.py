@@ -13,13 +13,13 @@ import msgspec
 import structlog
 
 from controller.boot import Why, begun
-from controller.commands import AnyCommand
+from controller.commands import AnyCommand, DeviceCommand
 from controller.confidential import Keeper, Opened, Unopened
 from controller.events import AnyEvent
 from controller.games.game import Rejected
 from controller.journal.journal import Journal
 from controller.journal.schema import JournalFull, JournalUnusable, Kind, Record
-from controller.notation import read_event, write
+from controller.notation import Input, read_event, write
 from controller.orders import Recall
 from controller.table import OUTAGE, Table
 from controller.times import utc
@@ -31,8 +31,14 @@ PATIENCE = 5.0
 """Seconds that a person waits for a command to be stored."""
 MARK = 20
 """Bytes by which an event grows that is marked historical, and its comma."""
+REASON = 1024
+"""Characters of a reason that is stored; a command holds no longer text."""
 COARSE = 4096
 """Bytes of which whole multiples alone are told, where cards lie face down."""
+
+
+class NotStored(Rejected):
+    """A command was taken, and may be stored yet: nobody could wait for that."""
 
 
 def remembered(journal: Journal, table: str, keeper: Keeper | None) -> bytes | None:
@@ -137,7 +143,9 @@ class Station:
         self._changed()
 
     async def follow(self, command: AnyCommand) -> None:
-        """Follow a command and wait until it is stored. Raises :class:`Rejected` with the reason for the person."""
+        """Follow a command and wait until it is stored. Raises :class:`Rejected` with the reason for the person, and
+        :class:`NotStored` where it may be stored later.
+        """
         stored = None if self._overrun else self._step(command)
         if stored is None:
             raise Rejected("the journal cannot take more; see the alert")
@@ -145,9 +153,18 @@ class Station:
             async with asyncio.timeout(PATIENCE):
                 await asyncio.shield(stored)
         except TimeoutError:
-            raise Rejected("taken, but not stored yet: the journal cannot be written; it holds when the alert is cleared") from None
+            raise NotStored(
+                "taken, but not stored yet: the journal cannot be written; it holds when the alert is cleared"
+            ) from None
         except JournalUnusable as error:
             raise Rejected(f"not stored: {error}") from None
+
+    def unsent(self, command: DeviceCommand, why: str) -> None:
+        """A command to a device was taken, and could not be sent."""
+        if self._overrun:
+            self.lost += 1
+        else:
+            self._step(msgspec.structs.replace(command, at=self.clock(), unsent=why[:REASON]))
 
     def recall(self, wanted: Recall, room: int) -> tuple[AnyEvent, ...]:
         """Events that are stored, marked historical, oldest first: as many as go into ``room`` bytes, but one at least."""
@@ -160,7 +177,7 @@ class Station:
         ]
         return tuple(msgspec.structs.replace(read_event(entry.body), historical=True) for entry in fitting or found[:1])
 
-    def _step(self, given: AnyReading | AnyCommand) -> asyncio.Future[int] | None:
+    def _step(self, given: Input) -> asyncio.Future[int] | None:
         now, mono_ns = utc(time.time()), time.monotonic_ns()
         table, before = self.table, self.table.seq
         confidential = table.confidential(given)

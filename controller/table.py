@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller.commands import AlertAcknowledge, Command
+from controller.commands import AlertAcknowledge, Command, DeviceCommand
 from controller.confidential import is_locked
 from controller.events import (
     AlertAcknowledged,
@@ -26,7 +26,8 @@ from controller.events import (
 from controller.games.game import Game, Rejected
 from controller.json_bodies import Stored, read_body
 from controller.notation import Input
-from controller.retained import About, Alert, History, Info, LinkState, Standing, State, Status, Talla
+from controller.retained import About, Alert, History, Info, Standing, State, Status, Talla
+from controller.table_devices import allow, commanded, link_alert, stands
 from devices.readings import (
     CardDrawn,
     DeviceRefused,
@@ -35,10 +36,7 @@ from devices.readings import (
     LinkGarbage,
     LinkLate,
     LinkLost,
-    LinkOpen,
-    LinkStale,
     LinkUnintelligible,
-    LinkUp,
     ShoeFault,
     ShoeReset,
     ShufflerState,
@@ -134,6 +132,8 @@ class Table:
         if isinstance(given, AlertAcknowledge):
             said: list[AnyEvent] = [self._acknowledged(given)]
             state = self._state
+        elif isinstance(given, DeviceCommand):
+            said, state = [commanded(given, self._about.devices, self.halted)], self._state
         elif isinstance(given, Command):
             state, said = self._command(given)
         else:
@@ -153,7 +153,7 @@ class Table:
 
     def confidential(self, given: Input) -> bool:
         """Whether this input, if it is taken now, is for surveillance alone. In doubt it is."""
-        if not self._game.face_down:
+        if not self._game.face_down or isinstance(given, DeviceCommand):
             return False
         if self._fault or isinstance(given, UNJUDGED):
             return True
@@ -163,6 +163,10 @@ class Table:
             return self._game.confidential(self._state, given)
         except Exception:
             return True
+
+    def allow(self, given: DeviceCommand) -> None:
+        """Reject a command to a device that is not for this role, this table or this moment. The game has no say in it."""
+        allow(given, self._about.devices, self.halted)
 
     @property
     def sound(self) -> bool:
@@ -245,7 +249,7 @@ class Table:
         known = self._about.devices or saved.devices
         self._devices = {device: standing for device, standing in saved.devices.items() if device in known}
         # A fault is over with the restart, and a device that is configured no more cannot be missing.
-        gone = {FAULT, ANEW, *(_link_alert(device) for device in saved.devices.keys() - self._devices.keys())}
+        gone = {FAULT, ANEW, *(link_alert(device) for device in saved.devices.keys() - self._devices.keys())}
         self._due = [AlertCleared(alert=alert) for alert, open_ in saved.alerts.items() if open_ and alert in gone]
 
     # One input
@@ -282,11 +286,11 @@ class Table:
             self.garbage[device] = self.garbage.get(device, 0) + given.bytes
         elif isinstance(given, LinkLate):
             yield DataLate(device=device, frames=given.frames, silence=given.silence)
-        elif (stands := _stands(given)) is not None:
-            state, detail = stands
+        elif (link := stands(given)) is not None:
+            state, detail = link
             if self._game.face_down and isinstance(given, LinkUnintelligible):
                 detail = "no frame among its bytes"  # how many they are may depend on a card
-            was, alert = self._devices.get(device), _link_alert(device)
+            was, alert = self._devices.get(device), link_alert(device)
             if was and was.state == state and (state != "lost" or was.detail == detail):
                 return  # said before
             self._devices[device] = Standing(state, time, detail)
@@ -378,23 +382,3 @@ class Table:
 
 def _round(event: RoundResult | ResultCorrected) -> tuple[int, int]:
     return event.session, event.round
-
-
-def _link_alert(device: str) -> str:
-    return f"{device or 'device'}-link"
-
-
-def _stands(given: object) -> tuple[LinkState, str | None] | None:
-    """The state of a link that this reading tells of, and why; None if it tells of none."""
-    match given:
-        case LinkUp():
-            return "up", None
-        case LinkOpen():
-            return "open", "nothing heard yet"
-        case LinkStale(age=age):
-            return "stale", f"no valid frame for {age:g} s"
-        case LinkLost(reason=reason):
-            return "lost", reason
-        case LinkUnintelligible(bytes=count):
-            return "unintelligible", f"{count} bytes, and no frame among them"
-    return None

@@ -34,6 +34,16 @@ class CommandRefused(Exception):
     """A command was not sent. The message says why, and what would help."""
 
 
+class Request(msgspec.Struct, frozen=True):
+    """What waits for the port. ``command``: None for what the device is asked by itself; ``unsent`` is called with the reason if it
+    is not sent after all.
+    """
+
+    command: str | None
+    data: bytes
+    unsent: Callable[[str], None] = lambda _: None
+
+
 class Health(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a device is. ``age``: seconds since the last valid frame; ``reconnects``: how often the link was opened again;
     ``defects``: exceptions of the codec; ``link``: what is known of the wire; ``error``: the last one, over or not.
@@ -85,7 +95,7 @@ class Device:
         self._confidential = confidential
         self._log: FilteringBoundLogger = (log or structlog.get_logger()).bind(device=id)
         self._watch = Watch(codec, id, stale_after)
-        self._outbox: asyncio.Queue[tuple[str | None, bytes]] | None = None
+        self._outbox: asyncio.Queue[Request] | None = None
         self._facts: dict[str, str] = {}
         self._opened = 0
         self._failures = 0  # in a row, without a frame
@@ -110,20 +120,33 @@ class Device:
             if self._recorder is not None:
                 self._recorder.close()
 
-    def send(self, command: str, argument: str = "") -> None:
-        """Send a command that changes the device. Raises :class:`CommandRefused`; a command is never sent later than now."""
+    def prepare(self, command: str, argument: str = "") -> Request:
+        """A command that changes the device, to be sent now. Raises :class:`CommandRefused` where it cannot be."""
         if not self._commands_enabled:
             raise CommandRefused(f"{self.id} takes no commands: its setting commands is not true")
+        self._room()
         try:
-            data = self._codec.encode(command, argument)
+            return Request(f"{command} {argument}".strip(), self._codec.encode(command, argument))
         except ValueError as error:
             raise CommandRefused(f"{self.id}: {error}") from error
+
+    def send(self, request: Request, unsent: Callable[[str], None] = lambda _: None) -> None:
+        """Send what was prepared; a command is never sent later than now. ``unsent`` is called with the reason where it cannot be
+        sent, now or by a link that ends before: now raises :class:`CommandRefused` besides.
+        """
+        try:
+            self._room().put_nowait(msgspec.structs.replace(request, unsent=unsent))
+        except CommandRefused as refused:
+            unsent(str(refused))
+            raise
+
+    def _room(self) -> asyncio.Queue[Request]:
+        """Where a write may wait. Raises :class:`CommandRefused` where none may."""
         if self._outbox is None:
             raise CommandRefused(f"{self.id} is not connected: {self._error or 'not yet opened'}")
-        try:
-            self._outbox.put_nowait((f"{command} {argument}".strip(), data))
-        except asyncio.QueueFull:
-            raise CommandRefused(f"{self.id} is busy: {MOST_WAITING} writes wait for the port") from None
+        if self._outbox.full():
+            raise CommandRefused(f"{self.id} is busy: {MOST_WAITING} writes wait for the port")
+        return self._outbox
 
     def health(self) -> Health:
         """How the device is now."""
@@ -164,7 +187,7 @@ class Device:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             while outbox is not None and not outbox.empty():
-                self._note_not_sent(outbox.get_nowait()[0], "the link was closed before")
+                self._note_not_sent(outbox.get_nowait(), "the link was closed before")
             await reader.close()
 
     def _open(self) -> Link:
@@ -230,33 +253,34 @@ class Device:
                 self._log.warning("device down", state=self._watch.state, reason=_why(reading, self._confidential))
 
     def _start_writing(self, reader: Reader) -> list[asyncio.Task[None]]:
-        outbox: asyncio.Queue[tuple[str | None, bytes]] = asyncio.Queue(MOST_WAITING)
+        outbox: asyncio.Queue[Request] = asyncio.Queue(MOST_WAITING)
         self._outbox = outbox
         writes = [self._write(reader, outbox), *(_poll(outbox, every, data) for every, data in self._codec.polls())]
         return [asyncio.create_task(write) for write in writes]
 
-    async def _write(self, reader: Reader, outbox: asyncio.Queue[tuple[str | None, bytes]]) -> None:
+    async def _write(self, reader: Reader, outbox: asyncio.Queue[Request]) -> None:
         """Write what waits, one at a time. A write that comes too late is told; a broken link is ended."""
         while True:
-            command, data = await outbox.get()
+            request = await outbox.get()
             try:
-                await reader.write(data)
+                await reader.write(request.data)
             except asyncio.CancelledError:
-                self._note_not_sent(command, "the link was closed meanwhile; part of it may have gone out")
+                self._note_not_sent(request, "the link was closed meanwhile; part of it may have gone out")
                 raise
             except LinkFailed as failure:
                 self._error = failure.reason
-                self._note_not_sent(command, failure.reason)
+                self._note_not_sent(request, failure.reason)
                 if not isinstance(failure, WriteTimedOut):
                     reader.give_up(failure.reason)
                     return
             else:
-                if command is not None:
-                    self._log.info("command sent", command=command, bytes=escape(data))
+                if request.command is not None:
+                    self._log.info("command sent", command=request.command, bytes=escape(request.data))
 
-    def _note_not_sent(self, command: str | None, reason: str) -> None:
-        if command is not None:
-            self._log.error("command not sent", command=command, reason=reason)
+    def _note_not_sent(self, request: Request, reason: str) -> None:
+        if request.command is not None:
+            self._log.error("command not sent", command=request.command, reason=reason)
+            request.unsent(reason)
 
 
 def pause(failures: int, chance: float) -> float:
@@ -265,12 +289,12 @@ def pause(failures: int, chance: float) -> float:
     return longest * (0.5 + chance / 2)
 
 
-async def _poll(outbox: asyncio.Queue[tuple[str | None, bytes]], every: float, data: bytes) -> None:
+async def _poll(outbox: asyncio.Queue[Request], every: float, data: bytes) -> None:
     """Ask every so many seconds; 0: once. While the port is behind, asking waits."""
-    await outbox.put((None, data))
+    await outbox.put(Request(None, data))
     while every > 0:
         await asyncio.sleep(every)
-        await outbox.put((None, data))
+        await outbox.put(Request(None, data))
 
 
 def _where(error: BaseException) -> str:

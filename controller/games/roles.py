@@ -11,6 +11,17 @@ IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
 
 
+COMMANDS_DEVICES: tuple[Role, ...] = (*IN_CHARGE, "technician")
+"""Who may command a device: no decree says. What stops, frees or switches it is for who answers for the table, or for it."""
+LAUNCHES = ("start", "start_anticlockwise", "fire", "shake")
+"""Commands that set the ball or the dice going, as the croupier does by hand or with the wheel's key: he may say them too."""
+
+
+def may_command(command: str) -> tuple[Role, ...]:
+    """The roles that may give a device this command."""
+    return ("croupier", *COMMANDS_DEVICES) if command in LAUNCHES else COMMANDS_DEVICES
+
+
 def allow(given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]], void_by: tuple[Role, ...]) -> None:
     """Reject a command that the game does not take, or from a role that may not give it.
 
@@ -19,8 +30,13 @@ def allow(given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]], void
     roles = void_by if isinstance(given, RoundVoid) else may.get(type(given))
     if roles is None:
         raise Rejected(f"this game takes no {type(given).__struct_config__.tag}")
-    if given.role not in roles:
-        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(roles)}")
+    allow_role(given.role, roles)
+
+
+def allow_role(role: Role, roles: tuple[Role, ...]) -> None:
+    """Reject what is not for this role to say."""
+    if role not in roles:
+        raise Rejected(f"the role {role} may not say this; it is for {', '.join(roles)}")
 
 
 def allow_minimum(minimum: int) -> None:

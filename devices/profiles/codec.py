@@ -52,6 +52,7 @@ class ProfileCodec:
         self._beat = Beat(device, profile.pace.period)
         self._missed = False
         self._told: dict[tuple[str, ...], tuple[Any, ...]] = {}  # what was said last, of what is said when it changes
+        self._once: dict[str, list[AnyReading]] = {}  # by message: what it said last, of what has to be said twice
         self._kept: Values = {}
         self._standing: dict[str, dict[tuple[str, Any], AnyReading]] = {}
         self._number: int | None = None
@@ -232,9 +233,12 @@ class ProfileCodec:
             values[LATE] = self._beat.beside(now)
         self.counters.late += values[LATE]
         self._kept |= {name: values[name] for name in self._keeping(fitting.message) if values[name] is not None}
+        name = fitting.message.name
+        before = self._once.get(name, [])
+        self._once[name] = [reading for say, reading in fitting.said if say.twice and reading is not None]
         alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.said) == 1
         for say, reading in fitting.said:
-            if say.live and values[LATE]:
+            if (say.live and values[LATE]) or (say.twice and reading not in before):
                 continue
             if say.changed and not self._is_new(say, values):
                 continue

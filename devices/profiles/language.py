@@ -124,13 +124,16 @@ class Field(_Section, frozen=True):
 
 
 class Say(_Section, frozen=True):
-    """``[[say]]`` or ``[[message.say]]``: one reading, what is in it, and when it is said."""
+    """``[[say]]`` or ``[[message.say]]``: one reading, what is in it, and when it is said. ``twice``: only where the message before
+    of the same name said the same.
+    """
 
     reading: str = ""
     fill: dict[str, Any] = msgspec.field(default_factory=dict, name="with")
     when: Conditions = {}
     unless: Conditions = {}
     changed: tuple[str, ...] = ()
+    twice: bool | None = None
     stands: str = ""
     ends: str = ""
     forgets: str = ""

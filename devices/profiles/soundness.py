@@ -29,6 +29,9 @@ _FORMS: Mapping[str, tuple[set[str], set[str]]] = {
 _OURS = {"at", "device", "frame", LATE}
 """What the codec itself puts into a reading."""
 
+_RESULTS = ("wheel.number", "wheel.cell", "dice.read")
+"""Readings that may become a result, so that a damaged frame must not say one."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -239,6 +242,11 @@ def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes
             notes.append(((*here, "reading"), f"no reading {say.reading!r}; there are: {', '.join(KINDS)}"))
         else:
             _reading(here, say, samples.narrowed(known, say.when, say.unless), notes)
+        if say.reading in _RESULTS and say.twice is None and profile.checksum is None:
+            what = "`twice = true` where the device repeats it, or `twice = false`: then a damaged frame may be told as a result"
+            notes.append((here, f"says a result of frames without [checksum]: add {what}"))
+        if say.twice and not say.reading:
+            notes.append(((*here, "twice"), "has a meaning with `reading` only"))
 
 
 def _reading(at: Path, say: Say, known: Samples, notes: Notes) -> None:

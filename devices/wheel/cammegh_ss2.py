@@ -1,8 +1,8 @@
 """Driver of the Cammegh Slingshot 2 (SS2, SS2 TT), an automatic roulette wheel on RS-232.
 
 The wheel says its status every half second and the bare winning number just before the first status that shows it.
-The result is taken from the status, edge-triggered once per spin; the bare number is the second witness. What comes
-in a burst after a silence is told as late and never as a live result.
+The result is taken from the status, edge-triggered once per spin; the bare number is the second witness. Two lines have
+to agree on it. What comes in a burst after a silence is told as late and never as a live result.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from devices.readings import (
     escape,
 )
 from devices.wheel import cammegh_ss2_frames as frames
+from devices.wheel.cammegh_ss2_belief import Belief, Believed
 from devices.wheel.cammegh_ss2_frames import Status
 
 LONGEST_LINE = 256
@@ -37,12 +38,14 @@ FASTEST_POLL = 0.1
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``pockets``: how many the wheel has; ``period``: seconds between two pushed status lines; ``poll``: ask for the
-    status every so many seconds, for a wheel that does not push it (0: it does).
+    status every so many seconds, for a wheel that does not push it (0: it does); ``heard_twice``: two lines have to agree
+    before what they say is believed.
     """
 
     pockets: Literal[37, 38, 39, 40] = 37
     period: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 0.5
     poll: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.0
+    heard_twice: bool = True
 
     def __post_init__(self) -> None:
         if 0 < self.poll < FASTEST_POLL:
@@ -50,11 +53,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class _Result(msgspec.Struct, frozen=True):
-    """A number that was shown for a spin, and the line that showed it."""
+    """A number that was shown for a spin, and the lines that showed it."""
 
     spin: int
     number: Number
-    line: bytes
+    lines: bytes
 
 
 class CammeghSS2:
@@ -74,7 +77,8 @@ class CammeghSS2:
         self._beat = Beat(device, options.poll or options.period)
         self._reopened = False
 
-        self._last: Status | None = None
+        self._belief = Belief(options.heard_twice)
+        self._last: Status | None = None  # that is believed
         self._phase: Phase | None = None
         self._shown: tuple[Phase, int, int, bool, bool] | None = None
         self._told: _Result | None = None  # the last result that became a reading
@@ -202,38 +206,47 @@ class CammeghSS2:
 
     def _status(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         out += self._beat.heard(now)
-        self.counters.late += self._beat.late
         self._reopened = False
+        if self._beat.late:
+            self.counters.late += 1
+            self._warned.clear()
+        bare = self._bare.number if self._bare and self._bare.spin == status.spin else None
+        believed = self._belief.heard(status, line, now, self._beat.late, bare)
+        if believed is not None:
+            self._take(status, line, believed, now, out)
+
+    def _take(self, status: Status, line: bytes, believed: Believed, now: float, out: list[AnyReading]) -> None:
+        """A status that is believed."""
         last, self._last = self._last, status
         if last is None or last.state != status.state or last.spin != status.spin:
-            self._state_began = now
+            self._state_began = believed.since
         if last is not None:
-            self._follow(last, status, line, now, out)
+            self._follow(last, status, believed.lines, now, out)
         self._show(status, line, now, out)
         if status.state == frames.SETTLED:
-            self._settle(status, line, now, out, joined=last is None)
+            self._settle(status, believed.lines, now, out, joined=last is None)
         self._compare(status, line, now, out)
-        if self._beat.late:
-            self._warned.clear()
-        elif status.warnings or self._faults or self._warned or status.state == frames.BALL_NOT_IN_TRACK:
-            self._warn(status, line, now, out)
+        if not self._beat.late and (status.warnings or self._faults or self._warned or status.state == frames.BALL_NOT_IN_TRACK):
+            self._warn(status, line, believed.since, now, out)
 
-    def _follow(self, last: Status, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _follow(self, last: Status, status: Status, lines: bytes, now: float, out: list[AnyReading]) -> None:
         """Follow the spin counter: a result that was missed can be recovered from the next spin's lines, and only there."""
         if status.state == frames.BALL_IN_RIM and self._told and self._told.spin == status.spin:
             self._told = self._candidate = self._bare = None  # launched again under the same count: another result will come
         restarted = status.number is None and last.number is not None
         if status.spin == last.spin and not restarted:
             return
+        candidate = self._candidate if self._candidate and self._candidate.spin == last.spin else None
         if restarted or status.spin != last.spin % frames.SPINS + 1:  # power cycle, or more than one spin is gone
+            if candidate is not None:
+                self._tell(candidate, now, out, late=True, other=None)
             self._told = self._candidate = self._bare = None
             return
         if self._told and self._told.spin == last.spin:
             return
-        candidate = self._candidate if self._candidate and self._candidate.spin == last.spin else None
         lost = candidate
         if status.state != frames.SETTLED:
-            lost = _Result(last.spin, status.number, line) if status.number is not None else None
+            lost = _Result(last.spin, status.number, lines) if status.number is not None else None
         if lost is not None:
             self._tell(lost, now, out, late=True, other=candidate)
 
@@ -258,13 +271,13 @@ class CammeghSS2:
             )
         )
 
-    def _settle(self, status: Status, line: bytes, now: float, out: list[AnyReading], joined: bool) -> None:
+    def _settle(self, status: Status, lines: bytes, now: float, out: list[AnyReading], joined: bool) -> None:
         if status.number is None:
-            self._fault("number_unknown", True, line, now, out, detail=frames.BLANK.decode("ascii"))
+            self._fault("number_unknown", True, lines, now, out, detail=frames.BLANK.decode("ascii"))
             return
         if self._told and self._told.spin == status.spin:
             return
-        result = _Result(status.spin, status.number, line)
+        result = _Result(status.spin, status.number, lines)
         if self._beat.late:
             self._candidate = result
         else:
@@ -275,7 +288,7 @@ class CammeghSS2:
         """The result of a spin, once. ``other``: what a late line said before."""
         bare = self._bare if self._bare and self._bare.spin == result.spin else None
         conflict = next((seen.number for seen in (bare, other) if seen and seen.number != result.number), None)
-        evidence = result.line if bare is None else bare.line + frames.LINE_END + result.line
+        evidence = result.lines if bare is None else bare.lines + frames.LINE_END + result.lines
         self._told = result
         self._candidate = self._bare = None
         out.append(
@@ -290,9 +303,9 @@ class CammeghSS2:
                 conflict=conflict,
             )
         )
-        self._fault("witnesses_disagree", False, result.line, now, out)
+        self._fault("witnesses_disagree", False, result.lines, now, out)
         unknown = result.number not in self._pockets
-        self._fault("number_unknown", unknown, result.line, now, out, detail=str(result.number) if unknown else None)
+        self._fault("number_unknown", unknown, result.lines, now, out, detail=str(result.number) if unknown else None)
 
     def _compare(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         """A number that was told must not be shown differently afterwards."""
@@ -303,18 +316,18 @@ class CammeghSS2:
             changed = status.number != told.number
             self._fault("number_changed", changed, line, now, out, detail=str(status.number) if changed else None)
 
-    def _warn(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _warn(self, status: Status, line: bytes, since: float, now: float, out: list[AnyReading]) -> None:
         """Warning bits become faults after the device's own ignore times. Only live lines say so: the times are arrival times."""
         for bit in (1, 2, 4, 8):
             if not status.warnings & bit:
                 self._warned.pop(bit, None)
             else:
-                self._warned.setdefault(bit, now)
+                self._warned.setdefault(bit, since)
         due: set[WheelFaultName] = set()
         for warning in frames.WARNINGS:
             if status.warnings & warning.bit and status.state == warning.state:
-                since = self._state_began if warning.since == "state" else self._warned[warning.bit]
-                if warning.fault in self._faults or now - since >= warning.after:
+                began = self._state_began if warning.since == "state" else self._warned[warning.bit]
+                if warning.fault in self._faults or now - began >= warning.after:
                     due.add(warning.fault)
         if status.state == frames.BALL_NOT_IN_TRACK:
             due.add("ball_not_in_track")

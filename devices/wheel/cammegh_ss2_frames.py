@@ -1,6 +1,6 @@
 """The frames of the Cammegh Slingshot 2: shapes and tables.
 
-RS-232, 9600 8N1, ASCII lines that end with CR LF. There is no checksum: a line is believed only when its whole
+RS-232, 9600 8N1, ASCII lines that end with CR LF. There is no checksum: a line is one only when its whole
 shape fits. Known from the vendor's guide (V2.10) and from recordings of two wheels.
 """
 
@@ -18,12 +18,13 @@ SPINS = 256
 """The spin counter runs from 1 to this and starts again; it starts at 1 after power-on too."""
 
 BALL_IN_RIM = 3
+NO_MORE_BETS = 4
 SETTLED = 5
 CLOSED = 6
 BALL_NOT_IN_TRACK = 7
 
 PHASES: MappingProxyType[int, Phase] = MappingProxyType(
-    {1: "idle", 2: "bets_open", BALL_IN_RIM: "ball_in_rim", 4: "no_more_bets", SETTLED: "settled", CLOSED: "closed"}
+    {1: "idle", 2: "bets_open", BALL_IN_RIM: "ball_in_rim", NO_MORE_BETS: "no_more_bets", SETTLED: "settled", CLOSED: "closed"}
 )
 """State 7 is a fault and leaves the phase as it is."""
 

@@ -90,7 +90,7 @@ class Premises:
     def spin(self, count: int, number: int, before: int | None = None) -> None:
         shown = "  " if before is None else f"{before:2d}"
         turn = count % 2
-        self.hear(*(f"*X;{state};{count:03d};{shown};0;165;{turn}".encode() for state in (2, 2, 3, 4)))
+        self.hear(*(f"*X;{state};{count:03d};{shown};0;165;{turn}".encode() for state in (2, 2, 3, 3, 4)))
         self.hear(*(f"*X;5;{count:03d};{number:2d};0;165;{turn}".encode() for _ in range(3)))
 
     async def end(self) -> Checkpoint:

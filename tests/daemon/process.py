@@ -54,9 +54,10 @@ class Wheel:
                 self._master = None
 
     def show(self, state: int, spin: int, number: str, warning: str = "0", rpm: int = 200, direction: int = 0) -> None:
-        """Show this status from now on."""
+        """Show this status from now on, at first twice: two lines have to agree."""
         with self._plug:
             self.line = f"*X;{state};{spin:03d};{number:>2};{warning};{rpm:03d};{direction}".encode()
+            self.send(self.line)
             self.send(self.line)
 
     def send(self, line: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
+from controller.cli import main
+from controller.proof.audit import audit
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import HEAD, TABLE, command, spin, until_more, until_up
+from tests.daemon.play import HEAD, TABLE, command, spin, until_more, until_said, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
 
 
@@ -112,6 +115,35 @@ def test_a_device_is_commanded_where_the_site_allows_it(
     assert command(heard, "device.power_on", device="wheel")["ok"]
     until("the command is on the wire", lambda: b"*P 1" in wheel.received(), made.log)
     assert "no command" in command(heard, "device.fly", device="wheel")["error"]
+
+
+def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = daemon(configuration(mosquitto.port, table("r1", wheel, commands=True)))
+    made.start()
+    heard = subscribe(mosquitto.port)
+    until_up(heard, made)
+    refused = command(heard, "device.power_off", device="wheel", by="J. Soler", role="croupier")
+    assert "the role croupier may not say this" in refused["error"]
+    assert command(heard, "device.start", device="wheel", by="J. Soler", role="croupier")["ok"]
+    assert command(heard, "device.power_off", device="wheel", by="A. Riera", role="technician")["ok"]
+    until("the commands are on the wire", lambda: b"*P 0" in wheel.received(), made.log)
+    said = [(event["command"], event["by"], event["role"]) for event in until_said(heard, "device.commanded", 2)]
+    assert said == [("start", "J. Soler", "croupier"), ("power_off", "A. Riera", "technician")]
+    assert made.stop() == 0
+    journal = made.folder / "journal.sqlite3"
+    proved = audit(journal)
+    assert proved.differences == []
+    assert (proved.commands, proved.proved_events) == (2, proved.events)
+    assert main(["export", str(journal), "--table", "r1"]) == 0
+    bodies = [json.loads(line)["body"] for line in capsys.readouterr().out.splitlines()]
+    exported = [(body["type"], body["by"]) for body in bodies if str(body.get("type")).startswith("device.command")]
+    assert exported == [(kind, by) for by in ("J. Soler", "A. Riera") for kind in ("device.command", "device.commanded")]
 
 
 def test_a_gap_is_filled_by_a_recall(heard: Subscriber, running: Daemon, wheel: Wheel) -> None:

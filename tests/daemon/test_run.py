@@ -111,6 +111,36 @@ def test_an_unplugged_wheel_is_lost_with_an_alert_and_comes_back(
     assert len(made.logged("device down")) == 1
 
 
+def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
+    heard = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel, stale_after=1.0)))
+    made.start()
+    until_up(heard, made)
+    command(heard, "session.open")
+    spin(wheel, heard, "17", 2)
+    wheel.PERIOD = 0.5  # its own pace, by which what comes late is told from what is live
+    wheel.line = b""  # a line end alone is no frame
+    until("the table is stale", lambda: heard.latest(f"{TABLE}/state")["status"] == "stale", made.log)
+    for count in (3, 4, 5, 6):  # what had waited in a buffer
+        for state in (3, 4):
+            wheel.show(state, count, "17")
+    wheel.line = b""
+    until("the burst was heard", lambda: heard.latest(f"{TABLE}/state")["status"] != "stale", made.log)
+    wheel.unplug()
+    until_more(heard, "alert.raised", 1)
+    wheel.plug()
+    known = len(heard.events("round.opened"))
+    wheel.show(2, 12, "23")
+    until_more(heard, "round.opened", known)
+    told = heard.events("round.unresolved")
+    assert {each["why"] for each in told} == {"silence"}
+    assert [(each["spin"], each["candidate"]) for each in told] == [(3, 17), (4, 17), (5, 17), (6, None)]
+    assert [each["round"] for each in told] == [2, 3, 4, 5]
+    assert len(heard.events("round.result")) == 1
+
+
 def test_two_tables_of_one_daemon_one_of_them_simulated(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe, tmp_path: Path
 ) -> None:

@@ -109,6 +109,10 @@ class Pty:
         assert self._master is not None
         os.write(self._master, data)
 
+    def hears(self, within: float = 0.2) -> bool:
+        """Whether the other side writes, in so many seconds."""
+        return self._master is not None and bool(select.select([self._master], [], [], within)[0])
+
     def hear(self, wanted: int) -> bytes:
         """What the other side wrote, waiting for so many bytes."""
         assert self._master is not None

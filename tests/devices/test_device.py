@@ -42,6 +42,7 @@ class Floor:
 
     def __init__(self, url: str, **settings: Any) -> None:
         self.readings: list[AnyReading] = []
+        self.unsent: list[str] = []
         self.logs = LogCapture()
         log = structlog.wrap_logger(None, processors=[self.logs], wrapper_class=structlog.make_filtering_bound_logger("debug"))
         settings = {"codec": Lines(), "stale_after": 1000.0, "take": self.readings.extend, **settings}
@@ -53,6 +54,10 @@ class Floor:
 
     def lines(self) -> list[str]:
         return [reading.value for reading in self.readings if isinstance(reading, DeviceReport)]
+
+    def command(self, command: str, argument: str = "") -> None:
+        """Prepared and sent at once; ``unsent`` has why it did not go out after all."""
+        self.device.send(self.device.prepare(command, argument), self.unsent.append)
 
     async def until_open(self) -> None:
         await until(lambda: self.device.health().link and self.device.health().state == "connecting")
@@ -255,17 +260,17 @@ async def test_a_table_that_raises_does_not_stop_its_device(pty: Pty) -> None:
 async def test_commands_are_refused_unless_enabled(pty: Pty) -> None:
     async with running(pty.url) as floor:
         with pytest.raises(CommandRefused, match="wheel takes no commands"):
-            floor.device.send("say", "hello")
+            floor.command("say", "hello")
 
 
 async def test_commands_are_sent_and_logged(pty: Pty) -> None:
     async with running(pty.url, commands_enabled=True) as floor:
         with pytest.raises(CommandRefused, match="not connected"):
-            floor.device.send("say", "too early")
+            floor.command("say", "too early")
         await floor.until_open()
         with pytest.raises(CommandRefused, match="no command 'dance'"):
-            floor.device.send("dance")
-        floor.device.send("say", "hello")
+            floor.command("dance")
+        floor.command("say", "hello")
         assert await asyncio.to_thread(pty.hear, 6) == b"hello\n"
         await until(lambda: floor.logged("command sent"))
         entry = floor.logs.entries[0]
@@ -273,7 +278,7 @@ async def test_commands_are_sent_and_logged(pty: Pty) -> None:
         pty.unplug()
         await until(lambda: floor.device.health().state == "lost")
         with pytest.raises(CommandRefused, match=r"not connected: .*the port is gone"):
-            floor.device.send("say", "too late")
+            floor.command("say", "too late")
 
 
 async def test_a_port_that_takes_nothing_refuses_what_it_cannot_send_and_is_still_read(pty: Pty) -> None:
@@ -282,7 +287,7 @@ async def test_a_port_that_takes_nothing_refuses_what_it_cannot_send_and_is_stil
 
         def fill() -> bool:
             try:
-                floor.device.send("say", "x" * 100_000)
+                floor.command("say", "x" * 100_000)
             except CommandRefused as refused:
                 return "wheel is busy" in str(refused)
             return False
@@ -291,7 +296,19 @@ async def test_a_port_that_takes_nothing_refuses_what_it_cannot_send_and_is_stil
         pty.say(b"ok\n")
         await until(lambda: floor.lines() == ["ok"])
         await until(lambda: floor.logged("command not sent"))
+        assert floor.unsent
         assert floor.device.health().reconnects == 0
+
+
+async def test_a_command_that_waits_for_a_port_that_goes_away_is_told_as_not_sent(pty: Pty) -> None:
+    async with running(pty.url, commands_enabled=True) as floor:
+        await floor.until_open()
+        prepared = floor.device.prepare("say", "hello")
+        pty.unplug()
+        await until(lambda: floor.device.health().state == "lost")
+        with pytest.raises(CommandRefused, match="not connected"):
+            floor.device.send(prepared, floor.unsent.append)
+        assert [reason.split(":")[0] for reason in floor.unsent] == ["wheel is not connected"]
 
 
 async def test_polls_are_sent_once_or_again_and_again_on_each_connection(peer: TcpPeer) -> None:
@@ -313,7 +330,7 @@ async def test_what_arrives_is_recorded_across_reconnections(pty: Pty, tmp_path:
             await floor.until_open()
             pty.say(b"ok %d\n" % number)
             await floor.until_frames(number + 1)
-            floor.device.send("say", "hello")
+            floor.command("say", "hello")
             await asyncio.to_thread(pty.hear, 6)
             pty.unplug()
             await until(lambda: floor.device.health().state == "lost")

@@ -268,7 +268,7 @@ def test_counters_are_the_codec_s() -> None:
 
 
 def test_a_babble_is_one_reading_for_each_time_that_bytes_came() -> None:
-    driver = DRIVER.make("wheel", DRIVER.options())
+    driver = DRIVER.make("wheel", DRIVER.options(heard_twice=False))
     watch = Watch(driver, "wheel", STALE_AFTER)
     watch.opened(0.0)
     said = watch.feed(b"abc\nde\n*X;6;001;  ;0;000;0\nfgh\n" + b"x\n" * 1000, 1.0)

@@ -43,10 +43,12 @@ def take_phase(turn: WheelTurn, given: WheelPhase, courses: Courses) -> None:
     if given.phase not in courses.device:
         take_foreign(turn, given, f"phase {given.phase}")
         return
+    was = turn.state
     if given.late:
         turn.silence(given)
+        if was.open and turn.settings.phases == "device" and given.phase not in STARTING and given.spin is not None:
+            _ran(turn, given, given.spin)
         return
-    was = turn.state
     fresh = (given.phase, given.spin) != (was.phase, was.spin)
     turn.change(phase=given.phase, spin=given.spin)
     if not was.open:
@@ -186,6 +188,16 @@ def _moved_after_close(turn: WheelTurn, given: Reading, detail: str) -> None:
     if "movement_after_close" in turn.book.laws:
         turn.irregular("movement_after_close", given=given, detail=detail)
         turn.raise_alert("movement_after_close", given)
+
+
+def _ran(turn: WheelTurn, given: WheelPhase, spin: int) -> None:
+    """A spin ran, heard too late: it is a round all the same, and is told as lost if its number never comes."""
+    if turn.over(spin):
+        return
+    _follow(turn, spin, given)
+    hand = turn.state.hand or turn.begin(spin)
+    if not hand.launched:
+        turn.change_hand(launched=True, frames=hand.frames + frames_of(given))
 
 
 # Numbers

@@ -128,3 +128,47 @@ def test_a_wheel_without_a_spin_counter_goes_on_after_a_silence(play: Play) -> N
     silence(play)
     assert only(play.number(8, late=True), RoundUnresolved).candidate == 8
     assert only(play.phase("bets_open"), RoundOpened).round == 2
+
+
+def test_a_spin_of_which_only_late_phases_were_heard_is_unresolved(play: Play) -> None:
+    play.spin(8, 1)
+    silence(play)
+    for spin in (2, 3):
+        play.phase("ball_in_rim", spin, late=True)
+        play.phase("no_more_bets", spin, late=True)
+    play.take(LinkLost(at=play.at, device="wheel", reason="unplugged"), LinkUp(at=play.at, device="wheel"))
+    play.phase("bets_open", 7)
+    told = of_kind(play.events, RoundUnresolved)
+    assert [(each.round, each.spin, each.why, each.candidate) for each in told] == [
+        (2, 2, "silence", None),
+        (3, 3, "silence", None),
+    ]
+    assert [frame.frame for frame in told[0].frames] == ["ball_in_rim 2"]
+    assert play.events[-1] == only(play.events[-1:], RoundOpened)
+    assert only(play.say("round.confirm", round=3, number=5), RoundResult).spin == 3
+
+
+def test_the_number_of_a_spin_that_was_heard_late_may_come_live(play: Play) -> None:
+    play.spin(8, 1)
+    silence(play)
+    play.phase("no_more_bets", 2, late=True)
+    play.phase("settled", 2)
+    assert only(play.number(9, 2), RoundResult).round == 2
+    assert of_kind(play.events, RoundUnresolved) == []
+
+
+def test_late_phases_of_a_spin_that_is_over_are_no_round(play: Play) -> None:
+    play.spin(8, 1)
+    silence(play)
+    play.phase("settled", 1, late=True)
+    assert whats(play.phase("bets_open", 2)) == ["round.opened"]
+    assert play.state.round == 2
+
+
+def test_open_bets_that_were_heard_late_are_no_round(play: Play) -> None:
+    play.spin(8, 1)
+    silence(play)
+    for phase in ("bets_open", "closed", "idle"):
+        play.phase(phase, 2, late=True)
+    assert whats(play.phase("bets_open", 3)) == ["round.opened"]
+    assert play.state.round == 2

@@ -129,6 +129,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "roulette/correction": (),
     "roulette/cylinder-stopped": ("ARA02-016",),
     "roulette/evening": ("EUS96-009", "EUS96-011", "EUS96-021", "EUS96-022"),
+    "roulette/late-and-lost": (),
     "roulette/last-balls": ("EUS96-016", "EUS96-019", "EUS96-025", "EUS96-030"),
     "roulette/limit-rises": ("ARA02-023", "ARA02-024"),
     "roulette/limit-stays": ("GAL07-022",),

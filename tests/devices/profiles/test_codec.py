@@ -206,6 +206,38 @@ def test_a_flag_is_a_fault_while_it_is_set() -> None:
     assert [(r.frame, r.active) for r in readings if isinstance(r, WheelFault)] == [("4", True), (None, False), ("4", True)]
 
 
+REPEATED = """
+[[message]]
+name = "status"
+match = "(?P<state>[45]) (?P<spin>[0-9]) (?P<pocket>[0-9]{2})"
+fields = { state = { encoding = "decimal" }, spin = { encoding = "decimal" }, pocket = { encoding = "decimal", max = 36 } }
+[[message.say]]
+reading = "wheel.number"
+with = { number = "{pocket}", spin = "{spin}" }
+when = { state = 5 }
+changed = ["spin"]
+twice = true
+[[message]]
+name = "noise"
+match = "[a-z]+"
+"""
+
+
+@pytest.mark.parametrize(
+    ("stream", "told"),
+    [
+        (b"4 1 14\n5 1 35\n5 1 35\n5 1 35\n", [35]),
+        (b"4 1 14\n5 1 14\n4 1 14\n5 1 35\n5 1 35\n", [35]),  # a state misread
+        (b"4 1 14\n5 1 34\n5 1 35\n5 1 35\n", [35]),  # a number misread
+        (b"5 1 14\n4 1 14\n5 1 14\n4 1 14\n", []),  # twice, but not running
+        (b"5 1 35\nabc\n5 1 35\n", [35]),
+        (b"5 1 35\n4 2 35\n5 2 35\n5 2 35\n", [35]),
+    ],
+)
+def test_what_has_to_be_said_twice(stream: bytes, told: list[int]) -> None:
+    assert [r.number for r in codec(REPEATED).feed(stream, 1.0) if isinstance(r, WheelNumber)] == told
+
+
 NUMBERED = """
 [sequence]
 field = "number"
@@ -219,6 +251,7 @@ fields = { number = { encoding = "decimal" }, pocket = { encoding = "decimal", m
 [[message.say]]
 reading = "wheel.number"
 with = { number = "{pocket}" }
+twice = false
 [[message]]
 name = "started"
 match = "(?P<number>[0-9]) boot"

@@ -35,6 +35,27 @@ changed = ["phase"]
 """
 
 
+RESULT = """\
+[framing]
+longest = 64
+[[message]]
+name = "number"
+match = "(?P<number>[0-9]{1,2})"
+fields = { number = { encoding = "decimal", max = 36 } }
+[[message.say]]
+reading = "wheel.number"
+with = { number = "{number}" }
+"""
+CHECKED = '[checksum]\nkind = "xor"\nat = -2\n'
+
+
+def test_a_result_without_a_check_says_whether_it_has_to_come_twice() -> None:
+    (told,) = mistakes(RESULT)
+    assert "without [checksum]: add `twice = true` where the device repeats it" in told
+    assert mistakes(RESULT + "twice = true\n") == mistakes(RESULT + "twice = false\n") == []
+    assert mistakes(CHECKED + RESULT) == []
+
+
 def test_a_sound_profile_has_none() -> None:
     assert mistakes(GOOD) == []
 

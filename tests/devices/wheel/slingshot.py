@@ -13,10 +13,14 @@ def status(state: int, spin: int = 1, number: str = "  ", warnings: int = 0, spe
 
 
 class Hearing:
-    """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them all."""
+    """A codec and the time. Every ``say`` gives the readings of that chunk; ``heard`` keeps them all.
+
+    Without ``options`` each line is believed by itself, so that a test says what matters once; ``test_cammegh_ss2_heard_twice``
+    shows that saying it twice comes to the same where two lines have to agree.
+    """
 
     def __init__(self, options: Options | None = None) -> None:
-        self.codec = CammeghSS2("wheel", options or Options())
+        self.codec = CammeghSS2("wheel", options or Options(heard_twice=False))
         self.now = 100.0
         self.heard: list[AnyReading] = []
 

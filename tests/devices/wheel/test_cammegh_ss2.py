@@ -211,7 +211,7 @@ class TestResult:
         [(37, "36", 36, True), (37, "00", "00", False), (38, "00", "00", True), (38, "38", "000", False), (40, "39", "0000", True)],
     )
     def test_a_pocket_that_the_wheel_should_not_have(self, pockets: int, number: str, told: int | str, known: bool) -> None:
-        wheel = Hearing(msgspec.convert({"pockets": pockets}, Options))
+        wheel = Hearing(msgspec.convert({"pockets": pockets, "heard_twice": False}, Options))
         readings = wheel.play(3, "14", number)
         assert [n.number for n in numbers(readings)] == [told]
         assert faults(readings) == ([] if known else [("number_unknown", True)])

@@ -131,6 +131,22 @@ def test_where_it_does_and_nothing_was_seen_nothing_is_told() -> None:
     assert numbers(wheel.say(5, 4, "20", after=60.0)) == []
 
 
+def test_a_number_that_came_late_is_told_though_more_than_one_spin_is_gone() -> None:
+    wheel = Hearing()
+    wheel.say(4, 3, "14")
+    assert numbers(wheel.say(5, 3, "35", after=60.0)) == []
+    wheel.codec.reconnected(wheel.now)
+    assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(2, 9, "20", after=60.0))] == [(3, 35, True)]
+
+
+def test_a_number_that_came_late_is_told_though_the_wheel_was_switched_off() -> None:
+    wheel = Hearing()
+    wheel.say(4, 3, "14")
+    wheel.say(5, 3, "35", after=60.0)
+    assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(6, 1, after=60.0))] == [(3, 35, True)]
+    assert faults(wheel.heard) == []
+
+
 def test_a_blank_field_is_no_candidate() -> None:
     wheel = Hearing()
     wheel.say(4, 1)

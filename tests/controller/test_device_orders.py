@@ -1,0 +1,194 @@
+"""A command to a device: stored, then sent; what could not be sent is stored too."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import msgspec
+import pytest
+
+from controller import device_orders, station
+from controller.commands import DeviceCommand, Role
+from controller.device_orders import command_device
+from controller.events import AnyEvent, DeviceCommanded
+from controller.games.game import Rejected
+from controller.games.games import make_game
+from controller.journal.journal import Journal
+from controller.notation import Input
+from controller.orders import DeviceOrder
+from controller.retained import About
+from controller.station import Station
+from controller.table import Table
+from devices.device import Device
+from devices.readings import WheelNumber
+from tests.controller.counting import FATAL, Counting
+from tests.controller.premises import entries
+from tests.devices.parts import Lines, Pty, until
+
+GAME = make_game("roulette-french", "ARA02", {})
+
+
+class Floor(NamedTuple):
+    """A table and its device; ``path``: of the journal."""
+
+    station: Station
+    device: Device
+    pty: Pty
+    path: Path
+
+    async def say(self, argument: str, role: Role = "table_head", command: str = "say") -> None:
+        order = DeviceOrder(command=command, device="wheel", by="M. Lasa", role=role, argument=argument, note="as agreed")
+        await command_device(self.station, {"wheel": self.device}, order)
+
+    async def stored(self) -> list[dict[str, Any]]:
+        """What the journal has of commands to devices."""
+        await self.station.idle()
+        bodies = [msgspec.json.decode(e.body) for e in entries(self.path) if e.kind in ("input", "event")]
+        return [body for body in bodies if body["type"].startswith("device.command")]
+
+    @contextmanager
+    def occupied(self) -> Iterator[None]:
+        """Somebody else writes to the file, and the journal has to wait."""
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            yield
+            other.execute("ROLLBACK")
+
+
+@asynccontextmanager
+async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
+    path, pty = folder / "journal.sqlite3", Pty(folder)
+    with closing(Journal(path)) as journal:
+
+        def make() -> Table:
+            about = About(devices={"wheel": "lines"})
+            return Table("palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.last_saved("r1"), about=about)
+
+        made = Station(make, journal, lambda: 1.0, lambda: None)
+        device = Device(id="wheel", url=pty.url, codec=Lines(), take=made.take, stale_after=1000.0, commands_enabled=commands)
+        running = asyncio.create_task(device.run())
+        await until(lambda: device.health().link)
+        yield Floor(made, device, pty, path)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        pty.unplug()
+        await made.idle()
+
+
+async def test_it_is_an_input_with_its_event_and_goes_out(tmp_path: Path) -> None:
+    async with floor(tmp_path) as at:
+        await at.say("hello")
+        assert await asyncio.to_thread(at.pty.hear, 6) == b"hello\n"
+        given, told = await at.stored()
+        said = {"device": "wheel", "command": "say", "argument": "hello", "by": "M. Lasa", "role": "table_head"}
+        assert given == {"type": "device.command", "at": 1.0, "note": "as agreed", **said}
+        assert told.items() >= {"type": "device.commanded", **said}.items()
+        assert "unsent" not in told
+
+
+async def test_nothing_goes_out_before_it_is_stored(tmp_path: Path) -> None:
+    async with floor(tmp_path) as at:
+        with at.occupied():
+            saying = asyncio.create_task(at.say("hello"))
+            await until(lambda: at.station.waits > 0)
+            assert not at.pty.hears()
+            assert not saying.done()
+        await saying
+        assert await asyncio.to_thread(at.pty.hear, 6) == b"hello\n"
+
+
+async def test_what_is_stored_too_late_is_not_sent_and_that_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(station, "PATIENCE", 0.1)
+    async with floor(tmp_path) as at:
+        with at.occupied(), pytest.raises(Rejected, match="taken, but not stored yet"):
+            await at.say("hello")
+        assert [each.get("unsent") for each in await at.stored()] == [None, None, device_orders.LATE, device_orders.LATE]
+        assert not at.pty.hears()
+
+
+async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -> None:
+    async with floor(tmp_path) as at:
+        with at.occupied():
+            saying = asyncio.create_task(at.say("hello"))
+            await until(lambda: at.station.waits > 0)
+            at.pty.unplug()
+            await until(lambda: at.device.health().state == "lost")
+        with pytest.raises(Rejected, match="wheel is not connected"):
+            await saying
+        told = [each for each in await at.stored() if each["type"] == "device.commanded"]
+        assert ["not connected" in each.get("unsent", "") for each in told] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("role", "command", "enabled", "why"),
+    [
+        ("croupier", "say", True, "the role croupier may not say this; it is for table_head, inspector, director, technician"),
+        ("table_head", "dance", True, "no command 'dance'"),
+        ("table_head", "say", False, "takes no commands"),
+    ],
+)
+async def test_what_is_refused_leaves_nothing(tmp_path: Path, role: Role, command: str, enabled: bool, why: str) -> None:
+    async with floor(tmp_path, commands=enabled) as at:
+        with pytest.raises(Rejected, match=why):
+            await at.say("hello", role, command)
+        assert await at.stored() == []
+        assert not at.pty.hears()
+
+
+def at_table(devices: tuple[str, ...] = ("wheel",)) -> Table:
+    return Table("palma", "r1", "counting", "ARA02", Counting(), "b1", about=About(devices=dict.fromkeys(devices, "driver")))
+
+
+def take(table: Table, given: Input) -> list[AnyEvent]:
+    return table.take(given, "now", 1)
+
+
+def to_wheel(command: str = "power_off", role: Any = "table_head", **more: Any) -> DeviceCommand:
+    return DeviceCommand(at=1.0, by="M. Lasa", role=role, device="wheel", command=command, **more)
+
+
+@pytest.mark.parametrize(
+    ("command", "roles"),
+    [
+        ("power_off", {"table_head", "inspector", "director", "technician"}),
+        ("unlock", {"table_head", "inspector", "director", "technician"}),
+        ("start", {"croupier", "table_head", "inspector", "director", "technician"}),
+        ("fire", {"croupier", "table_head", "inspector", "director", "technician"}),
+    ],
+)
+def test_it_is_for_some_roles(command: str, roles: set[str]) -> None:
+    for role in get_args(Role):
+        table = at_table()
+        if role in roles:
+            (told,) = take(table, to_wheel(command, role))
+            assert isinstance(told, DeviceCommanded)
+            assert (told.device, told.command, told.by, told.role, told.unsent, told.seq) == (
+                *("wheel", command, "M. Lasa", role, None, 1),
+            )
+        else:
+            with pytest.raises(Rejected, match=f"the role {role} may not say this; it is for .*technician"):
+                take(table, to_wheel(command, role))
+            assert table.seq == 0
+
+
+def test_a_command_to_a_device_that_there_is_not_is_refused() -> None:
+    with pytest.raises(Rejected, match="no device 'wheel' at this table; there are: shoe"):
+        take(at_table(("shoe",)), to_wheel())
+
+
+def test_a_command_to_a_device_needs_a_journal_and_no_game() -> None:
+    table = at_table()
+    take(table, WheelNumber(at=2.0, device="wheel", number=FATAL))
+    assert not table.sound
+    assert [type(event) for event in take(table, to_wheel())] == [DeviceCommanded]
+    table.halted = "no room"
+    with pytest.raises(Rejected, match="in fault: no room"):
+        take(table, to_wheel())
+    (told,) = take(table, to_wheel(role="croupier", unsent="the link was closed before"))
+    assert isinstance(told, DeviceCommanded)
+    assert told.unsent == "the link was closed before"
