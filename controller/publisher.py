@@ -109,6 +109,7 @@ class Publisher:
                     reader, sender = both.create_task(self._read(connection)), both.create_task(self._send(connection))
                     await asyncio.wait((reader, sender), return_when=asyncio.FIRST_COMPLETED)
                     if not sender.done():
+                        reader.result()  # where it has failed, that is the reason
                         raise RuntimeError("the reader has ended, and no command would be heard any more")
                     sender.result()
                     reader.cancel()
