@@ -9,6 +9,7 @@ import sys
 import msgspec
 import pytest
 
+from controller.rulebooks.dispositions import dispositions
 from tests.mutants import proofs
 from tests.mutants.table import ROOT, Mutant, enforced, families
 
@@ -16,6 +17,20 @@ MUTANTS = [
     pytest.param(mutant, id=f"{family}-{number}") for family, mutants in families().items() for number, mutant in enumerate(mutants)
 ]
 PROVED = {(rule, mutant.what) for mutants in families().values() for mutant in mutants for rule in mutant.rules}
+
+
+WITHOUT = {
+    "blackjack",
+    "trente-et-quarante",
+    *("circle-draw", "five-card-stud", "seven-card-stud", "texas-holdem", "holdem-double"),
+    *("omaha", "omaha-five", "omaha-hi-lo", "synthetic-poker"),
+}
+"""The games of which not every enforced rule has a mutant yet."""
+
+
+def test_every_enforced_rule_has_a_mutant() -> None:
+    proved = {rule for rule, _ in PROVED}
+    assert {dispositions()[rule].game for rule in enforced() if rule not in proved} <= WITHOUT
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
