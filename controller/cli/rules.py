@@ -118,15 +118,15 @@ def _tell(found: list[Numbered]) -> None:
         table = Table(box=None, show_header=False, pad_edge=False)
         table.add_column(no_wrap=True, style="bold")
         table.add_column(overflow="fold")
-        rows = {
-            "rule": f"{rule.id}, {rule.game}: {rule.disposition.replace('_', ' ')}",
-            "article": f"{rule.article} ({rule.lines} of our copy)",
-            "printed": f"«{rule.printed}»",
-            "the table": "; ".join(filter(None, (rule.wording, rule.where, rule.reason))),
-            "test": rule.test,
-            "fails when": rule.mutant,
-        }
-        for name, text in rows.items():
+        rows = [
+            ("rule", f"{rule.id}, {rule.game}: {rule.disposition.replace('_', ' ')}"),
+            ("article", f"{rule.article} ({rule.lines} of our copy)"),
+            ("printed", f"«{rule.printed}»"),
+            ("the table", "; ".join(filter(None, (rule.wording, rule.where, rule.reason)))),
+        ]
+        for proof in rule.proofs:
+            rows += [("test", proof.test), ("fails when", proof.mutant)]
+        for name, text in rows:
             if text:
                 table.add_row(name, Text(text))
         console.print(table)

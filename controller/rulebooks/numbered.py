@@ -14,10 +14,17 @@ from controller.rulebooks.dispositions import dispositions, subjects
 from controller.rulebooks.rulebook import rulebook
 
 
+class Proof(msgspec.Struct, frozen=True):
+    """A ``test`` that claims the rule, and what was broken to see it fail; ``mutant`` is empty for what is not enforced."""
+
+    test: str
+    mutant: str
+
+
 class Numbered(msgspec.Struct, frozen=True):
     """A rule. ``disposition``: one of ``KINDS``, or ``not_yet``. ``wording``: the rule in our short words, ``where``: what
     carries it, ``reason``: why it is out of reach. ``article``: where the decree prints it; ``lines``: of the copy that we
-    read; ``printed``: its words, as they stand there. ``test``: one that fails when the rule is broken as ``mutant`` says.
+    read; ``printed``: its words, as they stand there.
     """
 
     id: str
@@ -30,19 +37,20 @@ class Numbered(msgspec.Struct, frozen=True):
     article: str
     lines: str
     printed: str
-    test: str
-    mutant: str
+    proofs: tuple[Proof, ...]
 
 
 @cache
 def numbered() -> dict[str, Numbered]:
     """All rules of all decrees, by id."""
     words = {row["id"]: row for row in rows("printed.tsv", ("id", "article", "lines", "words"))}
-    proofs = {row["id"]: row for row in rows("proofs.tsv", ("id", "test", "mutant"))}
+    proofs: dict[str, tuple[Proof, ...]] = {}
+    for row in rows("proofs.tsv", ("id", "test", "mutant")):
+        proofs[row["id"]] = (*proofs.get(row["id"], ()), Proof(row["test"], row["mutant"]))
     found = {}
     for subject in subjects():
         for rule in subject.ids:
-            answer, proof = dispositions().get(rule), proofs.get(rule, {})
+            answer = dispositions().get(rule)
             found[rule] = Numbered(
                 id=rule,
                 decree=subject.decree,
@@ -54,7 +62,6 @@ def numbered() -> dict[str, Numbered]:
                 article=f"{rulebook(subject.decree).title}, {words[rule]['article']}",
                 lines=words[rule]["lines"],
                 printed=words[rule]["words"],
-                test=proof.get("test", ""),
-                mutant=proof.get("mutant", ""),
+                proofs=proofs.get(rule, ()),
             )
     return found

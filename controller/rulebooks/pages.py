@@ -49,10 +49,9 @@ def _rule(rule: Numbered, title: str) -> str:
         f"- **{rule.disposition.replace('_', ' ')}**: {_plain(rule.reason or rule.where)}",
         f"- {_plain(article)} ({rule.lines}): «{_plain(rule.printed)}»",
     ]
-    if rule.test:
-        lines.append(f"- test: `{rule.test}`")
-    if rule.mutant:
-        lines.append(f"- which fails when {_plain(rule.mutant)}")
+    for proof in rule.proofs:
+        fails = f" fails when {_plain(proof.mutant)}" if proof.mutant else ""
+        lines.append(f"- test: `{proof.test}`{fails}")
     return "\n".join(lines) + "\n"
 
 

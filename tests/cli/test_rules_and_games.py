@@ -6,6 +6,7 @@ import json
 import re
 import sys
 
+import msgspec
 import pytest
 
 from controller.cli import main
@@ -44,8 +45,9 @@ def test_one_rule_is_shown_with_its_words_and_its_proof(capsys: pytest.CaptureFi
     (rule,) = lines(capsys)
     assert str(rule["article"]).endswith("anexo I, art. 3, 1 Ruleta francesa, IV.3.a)")
     assert "accionar cada vez el cilindro en un sentido opuesto a la anterior" in str(rule["printed"])
-    assert str(rule["test"]).startswith("tests/controller/games/test_roulette_rotor.py::")
-    assert rule["mutant"] == "the rotor that turns as it did before is not reported"
+    [proof] = msgspec.convert(rule["proofs"], list[dict[str, str]])
+    assert proof["test"].startswith("tests/controller/games/test_roulette_rotor.py::")
+    assert proof["mutant"] == "the rotor is reported when it was reversed, not when it was not"
 
 
 @pytest.mark.parametrize("words", [["rules"], ["rules", "--list"], ["rules", "ARA02-006", "EUS96-155"]])

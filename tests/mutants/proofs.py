@@ -5,36 +5,36 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tests.mutants.prove import Claims, Proof
-from tests.mutants.table import BOOKS, enforced
+from tests.mutants.table import BOOKS, enforced, families
 
 FILE = BOOKS / "proofs.tsv"
-HEAD = "id\ttest\tmutant"
+HEAD = ("id", "test", "mutant")
 
 
 class Row(NamedTuple):
-    """A rule that tests claim. Only what is enforced has a mutant."""
+    """A test that claims a rule, and the mutant under which it fails. Only what is enforced has a mutant."""
 
+    rule: str
     test: str
     mutant: str
 
 
-def read() -> dict[str, Row]:
-    """The rows by rule."""
+def read() -> list[Row]:
+    """The rows, in the order of the rules."""
     lines = FILE.read_text(encoding="utf-8").splitlines()[1:] if FILE.exists() else []
-    return {rule: Row(test, mutant) for rule, test, mutant in (line.split("\t") for line in lines)}
+    return [Row(*line.split("\t")) for line in lines]
 
 
-def renewed(old: dict[str, Row], proofs: list[Proof], claimed: Claims) -> dict[str, Row]:
+def renewed(old: list[Row], proofs: list[Proof], claimed: Claims) -> list[Row]:
     """The rows after a run: what was proved anew, what stands from before, and who claims what is not enforced."""
-    proved = {rule: Row(test, proof.mutant.what) for proof in reversed(proofs) for rule, test in proof.by.items()}
-    survived = {rule for proof in proofs for rule in proof.survived} - set(proved)
-    must = set(enforced())
-    kept = {rule: row for rule, row in old.items() if rule in must - survived and row.test in claimed.get(rule, ())}
-    others = {rule: Row(tests[0], "") for rule, tests in claimed.items() if rule not in must}
-    return dict(sorted({**kept, **proved, **others}.items()))
+    tried = {(rule, proof.mutant.what) for proof in proofs for rule in proof.mutant.rules}
+    there = {(rule, mutant.what) for family in families().values() for mutant in family for rule in mutant.rules}
+    new = {Row(rule, test, proof.mutant.what) for proof in proofs for rule, test in proof.by.items()}
+    kept = {row for row in old if (row.rule, row.mutant) in there - tried and row.test in claimed.get(row.rule, ())}
+    others = {Row(rule, tests[0], "") for rule, tests in claimed.items() if rule not in enforced()}
+    return sorted(new | kept | others)
 
 
-def write(rows: dict[str, Row]) -> None:
+def write(rows: list[Row]) -> None:
     """Put the rows down."""
-    lines = [HEAD, *("\t".join((rule, *row)) for rule, row in rows.items())]
-    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    FILE.write_text("".join("\t".join(row) + "\n" for row in (HEAD, *rows)), encoding="utf-8")
