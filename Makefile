@@ -6,11 +6,12 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test chaos bench steps format pins clean
+.PHONY: help demo test rules-proof chaos bench steps format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
 	@echo "make test     every check: format, lint, types, import contracts, tests (ARGS=... for pytest)"
+	@echo "make rules-proof  break every enforced rule, one at a time: a test that claims it must fail (ARGS=... for python -m tests.mutants)"
 	@echo "make chaos    kills, outages, full disks, clocks: twenty minutes of it (ARGS=... for python -m tests.chaos)"
 	@echo "make bench    decoding speed and latency (ARGS=... for python -m benchmarks)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
@@ -30,6 +31,9 @@ test: .venv/installed-dev
 	$(BIN)/mypy examples
 	$(BIN)/lint-imports
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadscope $(ARGS)
+
+rules-proof: .venv/installed-dev
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 chaos: .venv/installed-dev
 	@tests/debian-packages

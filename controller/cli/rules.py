@@ -1,65 +1,89 @@
-"""``novamas rules``: what becomes of the numbered rules of the decrees."""
+"""``novamas rules``: what becomes of the numbered rules of the decrees, and what proves it."""
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
 from controller.cli import Failed
-from controller.rulebooks.dispositions import Count, coverage, dispositions, subjects
+from controller.rulebooks.dispositions import KINDS, Count, coverage
+from controller.rulebooks.numbered import Numbered, numbered
+from controller.rulebooks.pages import pages
 
-HELP = "count the rules of the decrees: enforced, published, asserted by a person, out of reach, not yet"
+HELP = "count the rules of the decrees: enforced, published, asserted by a person, out of reach, not yet; or show them"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """[--decree D] [--list] [--json]."""
+    """[ID...] [--decree D] [--game G] [--disposition K] [--list] [--json] [--pages FOLDER]."""
+    parser.add_argument("rules", nargs="*", metavar="ID", help="all that is known of this rule: EUS96-173")
     parser.add_argument("--decree", metavar="D", help="only this decree")
+    parser.add_argument("--game", metavar="G", help="list the rules of this game alone")
+    parser.add_argument("--disposition", metavar="K", help=f"list the rules that are {', '.join(KINDS)} or not_yet alone")
     parser.add_argument("--list", action="store_true", help="each rule: what becomes of it, and where it is carried")
     parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
+    parser.add_argument("--pages", type=Path, metavar="FOLDER", help="write a page for each decree into this folder")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print counts per decree and subject, or each rule."""
-    known = sorted({subject.decree for subject in subjects()})
-    if arguments.decree not in (None, *known):
-        raise Failed(f"no decree {arguments.decree!r}; there are: {', '.join(known)}")
+    """Print counts per decree and subject, each rule, or all that is known of some."""
     machine = arguments.json or not sys.stdout.isatty()
-    if arguments.list:
-        listed = _listed(arguments.decree)
-        _lines(listed) if machine else _list(listed)
+    asked = {name: _known(name, told) for name in FILTERS if (told := getattr(arguments, name)) is not None}
+    if arguments.pages:
+        _write(arguments.pages)
+    elif arguments.rules:
+        found = [numbered()[_known("id", rule.upper())] for rule in arguments.rules]
+        _lines(found) if machine else _tell(found)
+    elif arguments.list or asked.keys() - {"decree"}:
+        found = [rule for rule in numbered().values() if all(getattr(rule, name) == told for name, told in asked.items())]
+        _lines(found) if machine else _list(found)
     else:
-        counts = [count for count in coverage() if arguments.decree in (None, count.decree)]
-        _lines([msgspec.structs.asdict(count) for count in counts]) if machine else _counts(counts)
+        counts = [count for count in coverage() if asked.get("decree") in (None, count.decree)]
+        _lines(counts) if machine else _counts(counts)
     return 0
 
 
-def _listed(decree: str | None) -> list[dict[str, str]]:
-    """Every rule of the decree, or of all; one without an answer has the disposition ``not_yet``."""
-    found = []
-    for subject in subjects():
-        if decree not in (None, subject.decree):
-            continue
-        for rule in subject.ids:
-            answer = dispositions().get(rule)
-            no_answer = {"id": rule, "game": subject.subject, "disposition": "not_yet"}
-            found.append(msgspec.structs.asdict(answer) if answer else no_answer)
-    return found
+FILTERS = ("decree", "game", "disposition")
 
 
-def _lines(objects: list[dict[str, Any]]) -> None:
-    for each in objects:
+def _known(name: str, told: str) -> str:
+    """A decree, game, disposition or id that there is. Raises ``Failed`` that suggests another."""
+    there = sorted({getattr(rule, name) for rule in numbered().values()} | set(KINDS if name == "disposition" else ()))
+    for word in (told, told.upper(), told.lower().replace(" ", "_")):
+        if word in there:
+            return word
+    near = difflib.get_close_matches(told, there, n=3) or difflib.get_close_matches(told.upper(), there, n=3)
+    what = "rule" if name == "id" else name
+    if near:
+        raise Failed(f"no {what} {told!r}; is {' or '.join(near)} meant?")
+    raise Failed(f"no {what} {told!r}; {'`novamas rules --list` shows all' if name == 'id' else 'there are: ' + ', '.join(there)}")
+
+
+def _lines(found: Sequence[msgspec.Struct]) -> None:
+    for each in found:
         print(msgspec.json.encode(each).decode())
 
 
+def _write(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
 def _counts(counts: list[Count]) -> None:
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
     columns = Count.__struct_fields__
-    table = Table(*(name.replace("_", " ") for name in columns), show_footer=True)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_footer=True)
+    for name in columns:
+        words = name.replace("_", " ").replace("asserted by", "by a")
+        table.add_column("\n".join(words.rsplit(" ", 1)), overflow="fold")
     table.columns[0].footer = "total"
     for at, name in enumerate(columns[2:], start=2):
         table.columns[at].justify = "right"
@@ -69,12 +93,41 @@ def _counts(counts: list[Count]) -> None:
     Console().print(table)
 
 
-def _list(listed: list[dict[str, str]]) -> None:
+def _list(found: list[Numbered]) -> None:
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table("rule", "game", "disposition", Column("says; where, or why not", overflow="fold"), show_lines=True)
+    table.columns[0].no_wrap = True
+    for rule in found:
+        says = "; ".join(filter(None, (rule.wording, rule.where, rule.reason)))
+        table.add_row(rule.id, rule.game, rule.disposition.replace("_", " "), says)
+    console = Console()
+    console.print(table)
+    console.print(f"{len(found)} rules; all that is known of one: novamas rules {found[0].id if found else 'ID'}")
+
+
+def _tell(found: list[Numbered]) -> None:
+    """Everything about each rule, at the width of the terminal."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table("rule", "game", "disposition", "says", "where, or why not")
-    for line in listed:
-        answer = "; ".join(part for part in (line.get("where"), line.get("reason")) if part)
-        table.add_row(line["id"], line["game"], line["disposition"].replace("_", " "), line.get("wording", ""), answer)
-    Console().print(table)
+    console = Console()
+    for rule in found:
+        table = Table(box=None, show_header=False, pad_edge=False)
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column(overflow="fold")
+        rows = [
+            ("rule", f"{rule.id}, {rule.game}: {rule.disposition.replace('_', ' ')}"),
+            ("article", f"{rule.article} ({rule.lines} of our copy)"),
+            ("printed", f"«{rule.printed}»"),
+            ("the table", "; ".join(filter(None, (rule.wording, rule.where, rule.reason)))),
+        ]
+        for proof in rule.proofs:
+            rows += [("test", proof.test), ("fails when", proof.mutant)]
+        for name, text in rows:
+            if text:
+                table.add_row(name, Text(text))
+        console.print(table)
+        console.print()

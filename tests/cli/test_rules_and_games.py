@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
+import msgspec
 import pytest
 
 from controller.cli import main
@@ -29,6 +31,48 @@ def test_rules_of_a_decree_are_listed_one_by_one(capsys: pytest.CaptureFixture[s
     assert len(listed) == 150
     assert listed["ARA02-006"]["where"] == "irregularity rotor_not_reversed"
     assert listed["ARA02-150"]["disposition"] == "enforced"
+
+
+def test_rules_are_chosen_by_decree_game_and_disposition(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "--decree", "ara02", "--game", "Roulette", "--disposition", "out of reach"]) == 0
+    chosen = lines(capsys)
+    assert chosen
+    assert {(line["decree"], line["game"], line["disposition"]) for line in chosen} == {("ARA02", "roulette", "out_of_reach")}
+
+
+def test_one_rule_is_shown_with_its_words_and_its_proof(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "ara02-006"]) == 0
+    (rule,) = lines(capsys)
+    assert str(rule["article"]).endswith("anexo I, art. 3, 1 Ruleta francesa, IV.3.a)")
+    assert "accionar cada vez el cilindro en un sentido opuesto a la anterior" in str(rule["printed"])
+    [proof] = msgspec.convert(rule["proofs"], list[dict[str, str]])
+    assert proof["test"].startswith("tests/controller/games/test_roulette_rotor.py::")
+    assert proof["mutant"] == "the rotor is reported when it was reversed, not when it was not"
+
+
+@pytest.mark.parametrize("words", [["rules"], ["rules", "--list"], ["rules", "ARA02-006", "EUS96-155"]])
+def test_nothing_is_cut_at_80_columns(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(words) == 0
+    narrow = without_style(capsys.readouterr().out)
+    assert max(len(line) for line in narrow.splitlines()) <= 80
+    monkeypatch.setenv("COLUMNS", "2000")
+    assert main(words) == 0
+    wide = without_style(capsys.readouterr().out)
+    assert "…" not in wide.replace("[…]", "")
+    assert letters(narrow) == letters(wide)
+
+
+def without_style(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def letters(text: str) -> list[str]:
+    """What is said, however the lines are broken."""
+    return sorted(letter for letter in text if letter.isalnum())
 
 
 def test_games_say_which_can_be_played(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,6 +104,11 @@ def test_a_table_on_a_terminal(words: list[str], capsys: pytest.CaptureFixture[s
     ("words", "says"),
     [
         (["rules", "--decree", "XXX"], "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07"),
+        (["rules", "--decree", "EUS69"], "no decree 'EUS69'; is EUS96 meant?"),
+        (["rules", "--game", "rulette"], "no game 'rulette'; is roulette meant?"),
+        (["rules", "--disposition", "enforcd"], "no disposition 'enforcd'; is enforced meant?"),
+        (["rules", "EUS96-1730"], "no rule 'EUS96-1730'; is EUS96-173"),
+        (["rules", "173"], "no rule '173'; `novamas rules --list` shows all"),
         (["games", "--decree", "XXX"], "no decree 'XXX'; there are: ARA02, BAL05, BAL09, EUS96, GAL07"),
         (["games", "boule"], "which decree? Say --decree D"),
         (["games", "omaha", "--decree", "ARA02"], "ARA02 has no game 'omaha'; it has: roulette-french"),

@@ -111,7 +111,7 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
 @pytest.mark.parametrize(
     ("hand", "pays"), [("7s 7d 7c 8s 8d", 100), (FOUR, 300), (FLUSH, 1000), (ROYAL, 2000), ("Qs Js 8s 6s 2s", None)]
 )
-@pytest.mark.parametrize("bank", [BANK, "Qh Jd 3c 4h 9h"])
+@pytest.mark.parametrize("bank", [BANK, "Qh Jd 3c 4h 9h", "Qc Qd Qh Tc Td"], ids=["plays", "does not", "wins"])
 def test_insurance_goes_by_the_hand_alone(decree: str, hand: str, pays: int | None, bank: str) -> None:
     told = go(table(decree=decree), hand, bank, bets=[(1, "insurance")])
     assert bets(box(told))["insurance"] == (("lose", None) if pays is None else ("win", (pays, 1)))
@@ -254,6 +254,15 @@ def test_the_highest_first_and_the_next_of_what_is_left() -> None:
     jackpot = book_of("poker-no-draw", "EUS96").jackpot
     assert several(jackpot, FOUR, LOWER, FLUSH) == [("box:3", (1, 10)), ("box:2", (9, 100)), ("box:1", (81, 2000))]
     assert several(jackpot, FLUSH, FLUSH_TOO, FOUR) == [("box:1", (1, 10)), ("box:2", (1, 10)), ("box:3", (1, 25))]
+    lower_too = LOWER.replace("c", "h")
+    assert several(jackpot, LOWER, lower_too, FLUSH) == [("box:3", (1, 10)), ("box:1", (1, 10)), ("box:2", (1, 10))]
+
+
+@pytest.mark.rule("EUS96-190")
+@pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house"])
+def test_what_each_hand_takes_of_the_meter_in_the_basque_country(game: str) -> None:
+    jackpot = book_of(game, "EUS96").jackpot
+    assert [several(jackpot, hand) for hand in (ROYAL, FLUSH, FOUR)] == [[("box:1", share)] for share in ((1, 1), (1, 10), (1, 20))]
 
 
 @pytest.mark.rule("ARA02-141")

@@ -145,7 +145,7 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
 # What is paid
 
 
-@pytest.mark.rule("BAL05-134", "ARA02-138", "EUS96-172")
+@pytest.mark.rule("BAL05-134", "ARA02-138", "EUS96-172", "EUS96-173")
 @NO_DRAW
 @pytest.mark.parametrize(
     ("hand", "kind", "pays"),
@@ -169,7 +169,7 @@ def test_the_second_bet_is_paid_by_the_hand(decree: str, hand: str, kind: str, p
     assert bets(box(told)) == {"ante": ("win", (1, 1)), "second": ("win", (pays, 1))}
 
 
-@pytest.mark.rule("BAL05-135", "EUS96-171", "EUS96-173")
+@pytest.mark.rule("BAL05-134", "BAL05-135", "EUS96-171")
 @pytest.mark.parametrize(
     ("hand", "bank", "outcome"),
     [

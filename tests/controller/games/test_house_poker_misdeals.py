@@ -74,6 +74,14 @@ def test_an_error_that_the_decree_does_not_know() -> None:
         play.say("deal.error", error="deck_removed")
 
 
+@pytest.mark.rule("BAL09-006")
+def test_three_card_poker_is_played_with_one_deck() -> None:
+    play = table("three-card-poker", "BAL09")
+    play.bets(1, 2)
+    play.cards("As Ad As")
+    stopped(play, "card_duplicate")
+
+
 @pytest.mark.rule("ARA02-134", "EUS96-155")
 @pytest.mark.parametrize("decree", ["ARA02", "EUS96"])
 def test_a_card_that_is_there_twice_stops_the_deal(decree: str) -> None:
@@ -100,7 +108,7 @@ def test_a_foreign_card_stops_the_deal() -> None:
     assert void.reason == "deck_defective"
 
 
-@pytest.mark.rule("BAL05-131", "BAL09-006")
+@pytest.mark.rule("BAL05-131")
 def test_a_card_too_many_stops_the_round() -> None:
     play = ready()
     play.cards(singly(*HANDS))

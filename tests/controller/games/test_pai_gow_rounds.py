@@ -42,8 +42,9 @@ def test_seven_cards_each_and_what_is_over_is_counted(decree: str) -> None:
     assert (play.shown["asks"], play.shown["leftover"]) == ([], True)
 
 
-def test_a_result_waits_until_the_cards_that_are_over_were_counted() -> None:
-    play = table(1)
+@pytest.mark.parametrize("decree", of("BAL09-033", "EUS96-178"))
+def test_a_result_waits_until_the_cards_that_are_over_were_counted(decree: str) -> None:
+    play = table(1, decree=decree)
     play.dice(1, 2, 5)
     play.packet(7)
     play.packet(7)

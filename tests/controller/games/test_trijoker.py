@@ -332,7 +332,7 @@ def _unsuited(ranks: tuple[str, ...]) -> list[str]:
     return cards
 
 
-@pytest.mark.parametrize("decree", [*of("BAL05-147"), "EUS96"])
+@pytest.mark.parametrize("decree", of("BAL05-147", "EUS96-172"))
 def test_pay_table(decree: str) -> None:
     book = rulebook(decree).trijoker
     assert book is not None

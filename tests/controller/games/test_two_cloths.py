@@ -51,7 +51,7 @@ def test_both_hands_may_speak_before_the_cards_come(decree: str) -> None:
     assert [event.to for event in of_kind(said, CardExpected)] == ["cloth:2", "bank"]
 
 
-@rules("ARA02-111 ARA02-112", "BAL05-110", "EUS96-131 EUS96-132", "GAL07-062")
+@rules("ARA02-111 ARA02-112", "BAL05-110", "EUS96-131 EUS96-132")
 def test_only_new_cards_and_ten_behind_the_cut_card(decree: str) -> None:
     play = at_table(decree, "baccarat-two-cloths")
     play.say("shoe.end")
@@ -63,6 +63,15 @@ def test_only_new_cards_and_ten_behind_the_cut_card(decree: str) -> None:
     said = play.say("shoe.start", shoe="9", new=True, cards=312, backs=(3, 3), index=False)
     assert whats(said) == ["shoe.started"]
     assert only(said, ShoeStarted).cut == 10
+
+
+@rules("GAL07-062")
+def test_a_bank_that_goes_on_may_change_the_shoe(decree: str) -> None:
+    play = table(decree, "9h 9c 2h Kd Ks 3s")
+    assert points(play.turn())["bank"] == (5, "lose")
+    assert whats(play.say("shoe.start", shoe="9")) == ["shoe.ended", "shoe.started"]
+    play.dealt("9s 9d 2c Kh Kc 3d")
+    assert only(play.turn(), RoundResult).round == 2
 
 
 @rules("ARA02-086", "BAL05-110", "EUS96-131")

@@ -1,0 +1,58 @@
+"""The table of mutants is sound, agrees with what is written down of it, and a tenth of it is run each time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from controller.rulebooks.dispositions import dispositions
+from tests.mutants import proofs
+from tests.mutants.table import ROOT, Mutant, enforced, families
+
+MUTANTS = [
+    pytest.param(mutant, id=f"{family}-{number}") for family, mutants in families().items() for number, mutant in enumerate(mutants)
+]
+PROVED = {(rule, mutant.what) for mutants in families().values() for mutant in mutants for rule in mutant.rules}
+
+
+WITHOUT = {
+    "blackjack",
+    "trente-et-quarante",
+    *("circle-draw", "five-card-stud", "seven-card-stud", "texas-holdem", "holdem-double"),
+    *("omaha", "omaha-five", "omaha-hi-lo", "synthetic-poker"),
+}
+"""The games of which not every enforced rule has a mutant yet."""
+
+
+def test_every_enforced_rule_has_a_mutant() -> None:
+    proved = {rule for rule, _ in PROVED}
+    assert {dispositions()[rule].game for rule in enforced() if rule not in proved} <= WITHOUT
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_mutant_changes_what_is_there(mutant: Mutant) -> None:
+    if mutant.rulebook is not None:
+        mutant.change_page(msgspec.toml.decode(mutant.path().read_text(encoding="utf-8")))
+    else:
+        compile(mutant.changed_source(), mutant.path(), "exec", dont_inherit=True)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_mutant_breaks_enforced_rules_alone(mutant: Mutant) -> None:
+    assert set(mutant.rules) <= set(enforced())
+
+
+def test_what_is_written_down_is_what_the_mutants_say() -> None:
+    """Else: run ``make rules-proof`` and commit what it writes."""
+    assert {(row.rule, row.mutant) for row in proofs.read() if row.mutant} == PROVED
+
+
+def test_a_tenth_of_the_mutants_is_killed() -> None:
+    command = [sys.executable, "-m", "tests.mutants", "--tenth"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
