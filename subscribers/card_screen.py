@@ -23,6 +23,8 @@ HANDS = ("player", "banker")
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 RED, BLACK, BACK = "bold #c00020 on #f4f4f0", "bold #101010 on #f4f4f0", "#93a4dd on #27336b"
 COLOURS = {"player": "#2f6fdd", "banker": "#c21f36", "tie": "#1f8a4c"}
+WIDE = 31
+"""Columns of the bead plate, with its frame, from which on most lines below it are not wrapped."""
 NAME = 8
 """Columns of a hand's name."""
 DREW = 3
@@ -103,7 +105,8 @@ def side(view: TableView, width: int) -> RenderableType:
     beads = list(view.cards.beads)
     columns = (width - 4) // CELL
     language = view.language
-    lines = [*_plate(beads, columns, language), Text(), *_counts(beads, language), Text(), *_shoe(view.cards, language)]
+    gap = [Text()] if width >= WIDE else []  # else lines that are wrapped need the room
+    lines = [*_plate(beads, columns, language), *gap, *_counts(beads, language), *gap, *_shoe(view.cards, language)]
     title = text("display.bead_plate_counted", language, count=len(beads)) if beads else text("display.bead_plate", language)
     return Panel(Group(*lines), title=title, box=box.ROUNDED, border_style="bright_black", padding=(0, 1))
 

@@ -24,6 +24,8 @@ PIPS = {
     6: (" ●   ● ", " ●   ● ", " ●   ● "),
 }
 BLANK = ("       ", "   ?   ", "       ")
+LEFT, TOTAL = 2, 7
+"""Columns before a throw, and of its total."""
 NAMED = (2, 3, 11, 12)
 """Totals that have a name at the table."""
 
@@ -67,18 +69,18 @@ def side(view: TableView, _width: int) -> RenderableType:
     """The latest throws, newest on top; one that ends its series stands on a ground of its own."""
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(width=5, justify="right", style="bright_black", no_wrap=True)
-    grid.add_column(ratio=1, justify="center", no_wrap=True)
-    grid.add_column(ratio=1, justify="left", no_wrap=True)
+    grid.add_column(ratio=1, no_wrap=True)
     for throw in list(reversed(view.dice.throws))[:SPINS]:
-        grid.add_row(Text(f"{throw.round} "), *_line(throw, view.language))
+        grid.add_row(Text(f"{throw.round} "), _line(throw, view.language))
     return Panel(grid, title=text("display.last", view.language, count=SPINS), box=box.ROUNDED, border_style="bright_black")
 
 
-def _line(throw: Throw, language: str) -> tuple[Text, Text]:
+def _line(throw: Throw, language: str) -> Text:
     if throw.kind != "result":
         shown = text("display.void", language) if throw.kind == "void" else "?"
-        return Text(shown, style="yellow" if throw.kind == "void" else "bold black on yellow"), Text()
+        return Text(" " * LEFT).append(shown, style="yellow" if throw.kind == "void" else "bold black on yellow")
     lost = throw.total == 7 and throw.point is not None
     style = f"bold white on {'#b3001b' if lost else '#1f8a4c'}" if throw.ends else "bold"
-    total = Text(f" {throw.total}{'*' if throw.corrected else ''} ", style=style)
-    return total, Text("+".join(map(str, throw.dice)), style="dim")
+    total = f" {throw.total}{'*' if throw.corrected else ''} "
+    line = Text(" " * LEFT).append(total, style=style)
+    return line.append(" " * (TOTAL - len(total))).append("+".join(map(str, throw.dice)), style="dim")

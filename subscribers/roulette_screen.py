@@ -18,8 +18,8 @@ FACE: dict[Colour, str] = {"red": "bold white on #b3001b", "black": "bold white 
 TWELVE = ("dozen", "column")
 """Chances of twelve numbers."""
 LANES: tuple[Colour, ...] = ("red", "green", "black")
-ROUND, FRAME = 5, 2
-"""Columns of the number of the round, and of the frame beside the lanes."""
+ROUND, FRAME = 5, 4
+"""Columns of the number of the round, and of the frame with its padding."""
 LANE: dict[Colour, str] = {"red": "bold #ff5065", "black": "bold #f2f2f2", "green": "bold #33cc77"}
 """The small ones, on the terminal's own background; black is shown white."""
 
@@ -58,7 +58,7 @@ def side(view: TableView, width: int) -> RenderableType:
     """Red left, zero in the middle, black right, newest on top, so that a run of one colour reads as a line."""
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(width=ROUND, justify="right", style="bright_black", no_wrap=True)
-    grid.add_column(no_wrap=True)
+    grid.add_column(ratio=1, no_wrap=True)
     lane = (width - FRAME - ROUND) // len(LANES)
     for index, spin in enumerate(reversed(view.spins)):
         grid.add_row(Text(f"{spin.round} "), _line(spin, lane, index == 0, view.language))

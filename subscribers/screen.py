@@ -100,7 +100,6 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
     if view.table in tables and sum(map(len, tables)) > width // 2:
         left.append(f" {tables.index(view.table) + 1}/{len(tables)}", style="dim")
     language = view.language
-    left.append("  ").append(_game(view), style="bold").append(f"  {decree}")
     simulated = view.state.get("simulated") or view.info.get("simulated")
     right = Text.assemble(
         (f" {text('display.simulated', language).upper()} ", "bold black on yellow") if simulated else "",
@@ -108,6 +107,9 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
         f"  {text('display.round', language, round=view.round or '-')} ",
     )
     grid.add_column(justify="right", no_wrap=True)
+    game, behind = Text(_game(view), style="bold"), f"  {decree}"
+    game.truncate(max(0, width - len(right) - len(left) - len(behind) - 2), overflow="ellipsis")  # the decree is told whole
+    left.append("  ").append_text(game).append(behind)
     left.truncate(max(0, width - len(right)), overflow="ellipsis")
     grid.add_row(left, right)
     return grid
