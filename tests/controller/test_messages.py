@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from controller.cli import main
-from controller.commands import COMMANDS, VoidReason
+from controller.commands import AnyCommand, VoidReason
 from controller.events import EVENTS, AlertRaised, Colour, Half, HandDecided, Parity, RoundUnresolved
 from controller.events_cards import Hand
 from controller.games.chemin.state import Fate
@@ -154,7 +154,7 @@ def alerts() -> set[str]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "raise_alert"
         for found in returned(node.args[0])
     }
-    tags = {each.__struct_config__.tag for each in (*EVENTS, *READINGS, *COMMANDS)}
+    tags = {each.__struct_config__.tag for each in (*EVENTS, *READINGS, *get_args(AnyCommand))}
     dotted = {
         node.value
         for path in paths
@@ -206,7 +206,7 @@ SENT: dict[str, set[str]] = {
     "award": {*AWARDS, *(event["award"] for event in TOLD if event["type"] == "award.qualified")},
     "void_reason": set(get_args(VoidReason)),
     "unresolved": literal(RoundUnresolved, "why"),
-    "command": {str(each.__struct_config__.tag) for each in COMMANDS},
+    "command": {str(each.__struct_config__.tag) for each in get_args(AnyCommand)},
     "irregularity": irregularities(),
     "alert": alerts(),
     "who": {who for event in TOLD if (who := event.get("to")) and ":" not in who} | {"tie"},
