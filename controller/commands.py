@@ -49,8 +49,8 @@ class RoundVoid(Command, frozen=True, tag="round.void"):
 class RoundConfirm(Command, frozen=True, tag="round.confirm"):
     """A person stands for a result: of a round that waits for a decision, or of an unresolved one.
 
-    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie`` ...) or ``dice`` may be left out where the round has a
-    candidate.
+    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``, ``refait`` ...) or ``dice`` may be left out where the
+    round has a candidate.
     """
 
     round: Rounds | None = None

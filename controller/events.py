@@ -102,6 +102,9 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     Craps, always: the ``dice``, their ``total``, the ``point`` that the throw was played against, null at a come-out, and ``bets``.
     Card games, always: the ``hands`` with their cards; ``winner``, null for none (a tie, or each box for itself); ``marks``,
     what else wins or loses bets (``natural``, ``pair_player``, ``tie``, ``colour``, ``inverse``, ``refait`` ...).
+    Trente et quarante, always: ``winner``, the row, ``tie`` (null: stakes go back) or ``refait`` (31-31, the zero of this game: no
+    stake goes back whole); ``refaits``, consecutive ones up to this one, ties and null coups left out, and 0 where it is none;
+    ``choices``, what may be done with a bet then; ``last_of_session``.
 
     ``confirmed_by``: a person stands for it. ``frames``: the evidence, oldest first.
     """
@@ -114,6 +117,8 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     dozen: int | UnsetType | None = UNSET
     column: int | UnsetType | None = UNSET
     zeros: int | UnsetType = UNSET
+    refaits: int | UnsetType = UNSET
+    choices: tuple[str, ...] | UnsetType = UNSET
     last_of_session: bool | UnsetType = UNSET
     cell: int | UnsetType | None = UNSET
     dice: tuple[int, ...] | UnsetType = UNSET
@@ -170,6 +175,9 @@ class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
     winner: str | UnsetType | None = UNSET
     hands: tuple[Hand, ...] | UnsetType = UNSET
     marks: tuple[str, ...] | UnsetType = UNSET
+    refaits: int | UnsetType = UNSET
+    choices: tuple[str, ...] | UnsetType = UNSET
+    last_of_session: bool | UnsetType = UNSET
     dice: tuple[int, ...] | UnsetType = UNSET
     total: int | UnsetType = UNSET
     point: int | UnsetType | None = UNSET

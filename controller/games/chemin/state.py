@@ -49,8 +49,8 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``banco``: one player plays alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the
     bank keeps to the table of plays; ``optional``: it draws in the optional cells. ``restored``: a wrong word was put right;
     ``bank_fault``: the banker has shown both cards of a cloth. ``shown``: cards that were exposed before their time, by hand;
-    ``owed``: those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two first cards. ``said``: what
-    was reported already. ``question``: the irregularity that waits for a person. ``stands``: who let it go on.
+    ``owed``: those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two first cards.
+    ``said``: what was reported already. ``question``: the irregularity that waits for a person. ``stands``: who let it go on.
     """
 
     round: int

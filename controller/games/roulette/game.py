@@ -2,7 +2,7 @@
 
 It is a game of a wheel (see ``wheels``). The wheel opens its bets, launches, closes them and tells where the ball lies; where
 it cannot, a person opens and closes them. What roulette has of its own: the rotor that is to be reversed and the ball that
-runs against it (``roulette.readings``), the chances (``roulette.chances``), zero (``roulette.zero``).
+runs against it (``roulette.readings``), the chances (``roulette.chances``), zero (``games.zero``).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from controller.games.roulette.settings import RouletteSettings
 from controller.games.roulette.state import Entry, State
 from controller.games.roulette.turn import Turn
 from controller.games.roulette.wheel import faults
-from controller.games.roulette.zero import choices
 from controller.games.wheels import game as wheels
 from controller.games.wheels.game import WheelGame
+from controller.games.zero import choices
 from controller.rulebooks.rulebook import Roulette
 from devices.readings import Number, WheelCell, WheelNumber, WheelPhase
 
@@ -54,7 +54,7 @@ class RouletteGame(WheelGame):
         return {
             "last_colour": self._colour(tally.number),
             "zeros": tally.zeros,
-            "zero_choices": list(choices(self.book, last_of_session=bool(hand and hand.last))),
+            "zero_choices": list(choices(self.book.zero, last_of_session=bool(hand and hand.last))),
         }
 
     def tells(self, entry: Entry) -> dict[str, Any]:
