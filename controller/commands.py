@@ -134,6 +134,12 @@ class HandSurrender(Command, frozen=True, tag="hand.surrender"):
     who: Word | None = None
 
 
+class HandEvenMoney(Command, frozen=True, tag="hand.even_money"):
+    """The player of a black jack takes his win at par, before the dealer, who shows an ace, has drawn."""
+
+    who: str
+
+
 class CardsTurn(Command, frozen=True, tag="cards.turn"):
     """The cards of a hand lie face up now, or its ``index``-th does. Without ``who`` all hands' do."""
 
@@ -338,6 +344,7 @@ AnyCommand = (
     | HandDouble
     | HandSplit
     | HandSurrender
+    | HandEvenMoney
     | CardsTurn
     | CardDecide
     | CardsDeal

@@ -14,7 +14,8 @@ from controller.event import Announcement, Event, Settled
 class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
     """One hand, or row, as it lay at the end of a round. ``kind``: what it makes (``natural``, ``bust``, ``full_house`` ...).
 
-    Of poker: ``best``, the cards that count; ``low`` and ``low_kind``, the low hand; ``settled``, its bets; no points.
+    Of poker: ``best``, the cards that count; ``low`` and ``low_kind``, the low hand; ``settled``, its bets; no points. Of black
+    jack: ``settled``, the bet on the hand and what it pays; none of a hand that was given up for half its bet.
     """
 
     who: str
@@ -116,7 +117,7 @@ class HandDecided(Event, frozen=True, tag="hand.decided"):
 
     who: str
     decision: Literal[
-        "draw", "stand", "double", "split", "surrender", "natural", "bust",
+        "draw", "stand", "double", "split", "surrender", "even_money", "natural", "bust",
         "go", "pass", "buy", "discard", "withdraw", "open", "check", "bet", "call", "raise", "fold", "all_in", "muck", "set",
         "out", "in",
     ]  # fmt: skip

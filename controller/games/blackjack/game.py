@@ -56,9 +56,7 @@ INPUTS = Inputs(
         person.BetsOpen: commands.open_bets,
         person.BetsClose: commands.close_bets,
         person.LastRoundsAnnounce: commands.announce_last_rounds,
-        **dict.fromkeys(
-            (person.HandStand, person.HandDraw, person.HandDouble, person.HandSplit, person.HandSurrender), decisions.take_key
-        ),
+        **dict.fromkeys(decisions.DONE, decisions.take_key),
     },
 )
 
@@ -96,6 +94,7 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
             "hands": {seat.who: self._hand(seat.cards, course.worth(self.rules, seat)) for seat in deal.seats} if deal else {},
             "dealer": self._hand(deal.dealer, points(deal.dealer)) if deal and deal.dealer else None,
             "insurance": bool(deal and deal.insurance),
+            "even_money": list(course.may_take_even_money(self.rules, deal)) if deal else [],
             "play": deal.play if deal else None,
             "last_round": deal.last if deal else False,
             "last_rounds": state.last_rounds,

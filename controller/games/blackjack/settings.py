@@ -52,7 +52,9 @@ LAWS = (
     "card_out_of_round",
     "card_before_decision",
 )
-"""The laws that the game cites: a rulebook has each of them, and ``hands_too_few`` where it has a least number of hands."""
+"""The laws that the game cites: a rulebook has each of them, ``hands_too_few`` where it has a least number of hands, and
+``even_money`` where a black jack may be paid at par.
+"""
 
 
 def faults(settings: BlackjackSettings, book: Blackjack) -> list[str]:

@@ -18,7 +18,9 @@ Doubt = Literal["silence", "shoe_reset", "hands_too_few"]
 
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One hand of one box. ``split``: what pair it was part of. ``asked``: its next card is asked for."""
+    """One hand of one box. ``split``: what pair it was part of. ``asked``: its next card is asked for. ``even_money``: a black jack
+    that has taken its win at par, in this play of the dealer.
+    """
 
     who: str
     cards: tuple[str, ...] = ()
@@ -26,6 +28,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     doubled: bool = False
     stood: bool = False
     surrendered: bool = False
+    even_money: bool = False
     asked: bool = False
 
 

@@ -45,7 +45,7 @@ def test_any_other_equal_is_null_and_its_stakes_go_back(decree: str) -> None:
 @pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
 def test_times_running_are_counted_and_null_coups_change_nothing(decree: str) -> None:
     play = table(decree)
-    counts = []
+    counts: list[Any] = []
     for cards in (REFAIT, TIE, REFAIT, BLACK_WINS, REFAIT):
         counts.append(only(play.coup(cards), RoundResult).refaits)
         play.bets()

@@ -1,4 +1,4 @@
-"""Baccarat at two cloths: what the bank must do, which in an ordinary round is nothing, and in a restored play what the table says."""
+"""Baccarat at two cloths: what the bank must do: nothing in an ordinary round, in a restored play what the table says."""
 
 from __future__ import annotations
 
