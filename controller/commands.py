@@ -224,7 +224,9 @@ class ButtonSet(Command, frozen=True, tag="button.set"):
 
 
 class BetPlace(Command, frozen=True, tag="bet.place"):
-    """A bet of ``who`` (``box:3``, ``seat:2``) that the table has to know of: ``insurance``, ``bonus``, ``jackpot``, ``win`` ..."""
+    """A bet of ``who`` (``box:3``, ``seat:2``) that the table has to know of: ``insurance``, ``bonus``, ``jackpot``, ``win`` ...
+    One that comes after no more bets, below the minimum or above the highest stake is refused.
+    """
 
     who: Word
     bet: Word

@@ -68,6 +68,9 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     boxes: int
     """The most there may be."""
     bets_per_box: int
+    """How many may bet on one box."""
+    others_optional: bool = False
+    """Whether others than its player may bet on a box only where the casino says so."""
     hand: int
     """Cards of a hand."""
     ranking: str

@@ -44,6 +44,7 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decr
         "bet_late": bool(book.sides),
         "stake_limit": any(side.least or side.most for side in book.sides.values()),
         "hand_told": "hand_told" in book.laws,
+        "box_bettors": book.others_optional,
     }
     assert set(book.laws) == {*LAWS, *(law for law in OWN_LAWS if own[law])}
 

@@ -113,6 +113,8 @@ def next_card(rules: Rules, deal: Deal) -> str | None:
             due = len(seat.cards) < 2 or seat.asked or seat.doubled
             return seat.who if due else None
     alone = rules.settings.dealer_alone == "stops" and not against(rules, deal)
+    if alone and len(deal.dealer) == 1 and any(bet.bet == "insurance" for bet in deal.bets):
+        return DEALER  # his second card decides the insurance
     return DEALER if dealer_draws(deal.dealer) and not alone else None
 
 

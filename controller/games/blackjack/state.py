@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from controller.events import Frame, Hand
 from controller.games.moves import Remembered
 from controller.games.shoe import Past, Shoe
+from controller.games.stakes import Stake
 
 REMEMBERED = 20
 """Rounds that the retained history shows."""
@@ -37,7 +38,7 @@ class Deal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``play``: which of the dealer's hands this is, where he has several. ``loose``: cards of which nobody said whose they are.
     ``insurance``: whether it may be taken now. ``latest``: who got the latest card. ``stands``: who decided about a card.
-    ``last``: the cut card has come.
+    ``last``: the cut card has come. ``bets``: those that were told.
     """
 
     round: int
@@ -51,6 +52,7 @@ class Deal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     frames: tuple[Frame, ...] = ()
     stands: str | None = None
     last: bool = False
+    bets: tuple[Stake, ...] = ()
 
     @property
     def begun(self) -> bool:

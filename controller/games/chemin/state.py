@@ -9,6 +9,7 @@ import msgspec
 from controller.events import Frame, Hand
 from controller.games.rounds import Rounds
 from controller.games.shoe import Past, Shoe
+from controller.games.stakes import Stake
 
 SHOWN = 20
 """Rounds that the retained history shows."""
@@ -51,6 +52,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``bank_fault``: the banker has shown both cards of a cloth. ``shown``: cards that were exposed before their time, by hand;
     ``owed``: those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two first cards.
     ``said``: what was reported already. ``question``: the irregularity that waits for a person. ``stands``: who let it go on.
+    ``bets``: those that were told.
     """
 
     round: int
@@ -69,6 +71,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     said: tuple[str, ...] = ()
     question: str | None = None
     stands: str | None = None
+    bets: tuple[Stake, ...] = ()
 
     @property
     def begun(self) -> bool:

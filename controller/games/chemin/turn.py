@@ -5,7 +5,7 @@ Each move changes the state and says its event in one go, so that the two cannot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -28,6 +28,7 @@ from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import Card, Coup, Entry, State, Word
 from controller.games.rounds import RoundMoves
 from controller.games.session import count_down
+from controller.games.stakes import Bounds
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.law import Law
 
@@ -65,6 +66,10 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
         if any(card.doubt for card in (*self.state.loose, *(hand.cards if hand else ()))):
             return ("card.decide", "round.void") if hand else ("card.decide",)
         return QUESTIONS[hand.question] if hand and hand.question else ()
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """The hands that are bet on. What they may win is what the bank has, which nobody tells."""
+        return dict.fromkeys(self.book.hands, Bounds(self.state.minimum))
 
     # The cards
 

@@ -35,6 +35,8 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """Which of flush and full house is higher, where the decree lists them in one order and pays them in the other."""
     discarded_jackpot: bool = False
     """The casino pays jackpots for hands that were made by discarding, where the decree leaves it to the casino."""
+    others_bet: bool = False
+    """The casino lets others bet on a player's hand, where the decree leaves it to the casino."""
 
 
 LAWS = (
@@ -55,8 +57,10 @@ LAWS = (
     "ante_limit",
 )
 """The laws that the game cites: a rulebook has each of them."""
-OWN_LAWS = ("bet_without_ante", "bet_late", "stake_limit", "hand_told")
-"""Those that it has where the decree has side bets, a limit to them, a penalty for who shows or tells his cards."""
+OWN_LAWS = ("bet_without_ante", "bet_late", "stake_limit", "hand_told", "box_bettors")
+"""Those that it has where the decree has side bets, a limit to them, a penalty for who shows or tells his cards, and a word on who
+else may bet on a hand.
+"""
 
 
 def faults(settings: HousePokerSettings, book: HousePoker) -> list[str]:

@@ -5,6 +5,8 @@ Each move changes the state and says its event in one go, so that the two cannot
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Literal
 
 from msgspec.structs import replace
@@ -26,6 +28,7 @@ from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import all_known, announced, count, hands_of, is_complete, marks_of, next_place, winner_of
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import QUEUE, Card, Coup, Entry, State
+from controller.games.stakes import Bounds, bounds
 from controller.rulebooks.law import Law
 from controller.rulebooks.punto_banca import PuntoBanca
 from devices.readings import CardDrawn, ShoeResult
@@ -42,6 +45,12 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
     coup = Coup
     outcome = Entry
     queue = QUEUE
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """The hands, and the tie, which is at most a part of the table's maximum."""
+        table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("hands"))
+        most = table.most * Fraction(*self.book.tie_limit) if table.most is not None and self.book.tie_limit else table.most
+        return {**dict.fromkeys(SIDES, table), "tie": Bounds(table.least, self.settings.highest.get("tie", most))}
 
     # The course of a round
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.commands import BetsClose
+from controller.commands import BetPlace, BetsClose, BetWithdraw
 from controller.events import Colour
+from controller.games import stakes
 from controller.games.roulette import commands, readings
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import RouletteSettings
@@ -29,7 +30,7 @@ INPUTS = wheels.INPUTS.also(
         WheelNumber: readings.take_number,
         WheelCell: readings.take_cell,
     },
-    at_the_table={BetsClose: commands.close_bets},
+    at_the_table={BetsClose: commands.close_bets, BetPlace: commands.place_bet, BetWithdraw: commands.withdraw_bet},
 )
 
 
@@ -46,6 +47,7 @@ class RouletteGame(WheelGame):
         wrong = faults(settings.pocket_order, book)
         if wrong:
             raise ValueError(f"pocket_order: {'; '.join(wrong[:3])}")
+        stakes.refuse_unknown(settings.highest, book.bets)
         super().__init__(book, settings)
 
     def own(self, state: State) -> dict[str, Any]:

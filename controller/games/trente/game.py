@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from controller import commands as person
-from controller.games import coups, shoe, talla
+from controller.games import coups, shoe, stakes, talla
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
 from controller.games.trente import commands, readings, refait
@@ -48,6 +48,8 @@ INPUTS = Inputs(
         person.ShoeEnd: coups.end_shoe,
         person.BetsOpen: commands.open_bets,
         person.BetsClose: commands.close_bets,
+        person.BetPlace: stakes.place_bet,
+        person.BetWithdraw: stakes.withdraw_bet,
         person.LastRoundsAnnounce: commands.announce_last,
     },
 )
@@ -59,6 +61,10 @@ class TrenteGame(Machine[Trente, TrenteSettings, State, Turn]):
     state_type = State
     turn_type = Turn
     inputs = INPUTS
+
+    def __init__(self, book: Trente, settings: TrenteSettings) -> None:
+        stakes.refuse_unknown(settings.highest, ("chances",))
+        super().__init__(book, settings)
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells."""
@@ -73,6 +79,7 @@ class TrenteGame(Machine[Trente, TrenteSettings, State, Turn]):
             "rows": {row: list(own) for row, own in zip(ROWS, on_table, strict=True)},
             "points": {row: points(own) for row, own in zip(ROWS, on_table, strict=True)},
             "unresolved": [entry.round for entry in state.unresolved()],
+            "bets": stakes.shown(state.hand),
             "last_winner": last.winner if last else None,
             "last_marks": list(last.marks) if last else [],
             "refaits": refait.running(state),

@@ -9,6 +9,7 @@ import msgspec
 from controller.events import Frame, Hand
 from controller.games.coups import CoupState, Waiting
 from controller.games.shoe import Past, Shoe
+from controller.games.stakes import Stake
 from controller.games.trente.rows import Winner
 
 QUEUE = 24
@@ -25,13 +26,16 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card. ``stands``: who decided about one."""
+    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card. ``stands``: who decided about one.
+    ``bets``: those that were told.
+    """
 
     round: int
     closed: bool = False
     cards: tuple[Card, ...] = ()
     gap: bool = False
     stands: str | None = None
+    bets: tuple[Stake, ...] = ()
 
     @property
     def begun(self) -> bool:

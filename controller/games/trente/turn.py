@@ -5,6 +5,8 @@ Each move changes the state and says its event in one go, so that the two cannot
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Literal
 
 from msgspec.structs import replace
@@ -20,6 +22,7 @@ from controller.events import (
 from controller.games import shoe
 from controller.games.coups import CoupTurn
 from controller.games.moves import frame_of
+from controller.games.stakes import Bounds, bounds
 from controller.games.trente import refait
 from controller.games.trente.rows import ROWS, Winner, hands, is_coup, marks, next_row, rows, winner
 from controller.games.trente.settings import TrenteSettings
@@ -35,6 +38,15 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
     coup = Coup
     outcome = Entry
     queue = QUEUE
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """The chances, and the insurance of a bet against 31-31: of what it insures it is a fraction."""
+        table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("chances"))
+        part = Fraction(*self.book.insurance)
+        return {
+            **dict.fromkeys(self.book.chances, table),
+            "insurance": Bounds(None, None if table.most is None else part * table.most),
+        }
 
     # The course of a round
 

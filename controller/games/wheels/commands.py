@@ -136,7 +136,7 @@ def correct(turn: WheelTurn, given: ResultCorrect) -> None:
             was=entry.number,
             by=given.by,
             role=given.role,
-            **turn.tells(number),
+            **turn.tells(number, entry.bets),
         )
     )
 

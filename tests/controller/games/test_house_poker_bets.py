@@ -48,7 +48,7 @@ def test_the_stake_of_a_side_bet(game: str, decree: str, bet: str, allowed: tupl
         [placed] = of_kind(play.say("bet.place", who="box:1", bet=bet, amount=amount), BetPlaced)
         assert (placed.bet, placed.amount, placed.lies) == (bet, amount, True)
     for amount in refused:
-        with pytest.raises(Rejected, match=f"{bet} of {amount}: it is from"):
+        with pytest.raises(Rejected, match=f"{bet} is at (least|most) |an amount of 0 is none"):
             play.say("bet.place", who="box:1", bet=bet, amount=amount)
 
 
@@ -67,7 +67,7 @@ def test_the_ante_is_within_the_limits(game: str, decree: str, settings: dict[st
     for amount in (500, most):
         play.say("bet.place", who="box:1", bet="ante", amount=amount)
     for amount in (499, most + 1):
-        with pytest.raises(Rejected, match=f"ante of {amount}: it is from 500 to {most}: {play.game.book.laws['ante_limit'].rule}"):
+        with pytest.raises(Rejected, match=f"ante is at (least 500|most {most}): {play.game.book.laws['ante_limit'].rule}"):
             play.say("bet.place", who="box:1", bet="ante", amount=amount)
 
 
@@ -319,3 +319,43 @@ def test_the_last_three_hands_are_announced(game: str) -> None:
 def test_no_such_announcement_under_another_decree() -> None:
     with pytest.raises(Rejected, match="no announcement"):
         table().say("last_rounds.announce")
+
+
+@pytest.mark.rule("BAL09-014")
+def test_others_bet_on_a_hand_only_where_the_casino_says_so() -> None:
+    play = opened("three-card-poker", "BAL09")
+    with pytest.raises(Rejected, match="1 may bet on a box at most: BAL09-014"):
+        play.say("bet.place", who="box:1/2", bet="ante", amount=500)
+    play = opened("three-card-poker", "BAL09", others_bet=True)
+    for place in (2, 3, 4):
+        [placed] = of_kind(play.say("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced)
+        assert (placed.who, placed.lies) == (f"box:1/{place}", True)
+    with pytest.raises(Rejected, match="4 may bet on a box at most: BAL09-014"):
+        play.say("bet.place", who="box:1/5", bet="ante", amount=500)
+    with pytest.raises(Rejected, match="none of the boxes"):
+        play.say("bet.place", who="box:8/2", bet="ante", amount=500)
+
+
+@pytest.mark.rule("BAL05-138", "ARA02-139", "BAL09-075")
+@pytest.mark.parametrize(
+    ("game", "decree", "most"), [("poker-no-draw", "BAL05", 4), ("poker-no-draw", "ARA02", 3), ("three-card-poker", "BAL09", 4)]
+)
+def test_all_antes_on_a_box_are_one_ante_for_the_limit(game: str, decree: str, most: int) -> None:
+    settings = {"others_bet": True} if decree == "BAL09" else {}
+    play = opened(game, decree, **settings)
+    limit = play.game.rules.limit * 500
+    play.say("bet.place", who="box:1", bet="ante", amount=limit - 1000)
+    with pytest.raises(Rejected, match=f"ante is at most 1000 on box:1: {play.game.book.laws['ante_limit'].rule}"):
+        play.say("bet.place", who="box:1/2", bet="ante", amount=1001)
+    play.say("bet.place", who="box:1/2", bet="ante", amount=1000)
+    with pytest.raises(Rejected, match=f"ante is at most {limit - 1000}"):
+        play.say("bet.place", who="box:1", bet="ante", amount=limit)
+    play.say("bet.withdraw", who="box:1/2", bet="ante")
+    with pytest.raises(Rejected, match="box:1/2 has no bet ante"):
+        play.say("bet.withdraw", who="box:1/2", bet="ante")
+    play.say("bet.place", who="box:1", bet="ante", amount=limit)
+    with pytest.raises(Rejected, match=f"{most} may bet on a box at most"):
+        play.say("bet.place", who=f"box:1/{most + 1}", bet="ante")
+    for side in play.game.book.sides:
+        with pytest.raises(Rejected, match=f"bets on it alone: no {side}"):
+            play.say("bet.place", who="box:1/2", bet=side)
