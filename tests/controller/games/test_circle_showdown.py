@@ -190,7 +190,7 @@ def test_each_row_of_double_holdem_has_half_the_pot() -> None:
     assert boards["board:2"].cards == ("Kc", "Kd", "8s", "6c", "5c")
 
 
-@pytest.mark.parametrize("decree", of("BAL09-059", "ARA02-148"))
+@pytest.mark.parametrize("decree", of("BAL09-059", "ARA02-148", "EUS96-210"))
 def test_synthetic_poker_uses_both_own_cards(decree: str) -> None:
     """Four of a kind on the table: with two own cards it is a pair, or three of a kind."""
     play = table(decree, "synthetic-poker")
@@ -205,6 +205,22 @@ def test_synthetic_poker_uses_both_own_cards(decree: str) -> None:
         f"seat:{seat}": "full_house" for seat in (1, 2, 3, 4)
     }
     assert result.winner == "seat:4"
+
+
+@rule("BAL05-139")
+def test_synthetic_poker_of_2005_is_the_best_five_of_seven() -> None:
+    """«amb set cartes ... només n'hi ha cinc que tenen valor» (L2474-2476): the common cards alone are everybody's hand."""
+    play = table("BAL05", "synthetic-poker")
+    play.bets()
+    play.cards("As Qs Kh Kc  Ah Ks Ac Qc  8d 9d Td Jd Ad")
+    for _ in range(4):
+        play.close()
+        play.turn("board")
+    play.close()
+    [result] = of_kind(play.turn(), RoundResult)
+    found = {hand.who: (hand.kind, set(hand.best)) for hand in result.hands or () if hand.kind}
+    assert found == dict.fromkeys(("seat:1", "seat:2", "seat:3", "seat:4"), ("straight_flush", {"8d", "9d", "Td", "Jd", "Ad"}))
+    assert result.marks == ("split",)
 
 
 # The word of a person
