@@ -244,6 +244,7 @@ class DealError(Command, frozen=True, tag="deal.error"):
     """A person tells an error of dealing that no device sees. ``who``: whose cards; ``index``: which; ``seen``: by a player.
 
     ``deck_removed``: the croupier took the deck away too early, ``recoverable`` says whether its top was found.
+    ``stands`` false: there was no such error; it is taken back by who is in charge, while it waits for a decision (circle poker).
     """
 
     error: Literal[
@@ -256,6 +257,7 @@ class DealError(Command, frozen=True, tag="deal.error"):
     seen: bool = False
     recoverable: bool = False
     fault: Literal["croupier", "player"] = "croupier"
+    stands: bool = True
 
 
 class DeckCheck(Command, frozen=True, tag="deck.check"):

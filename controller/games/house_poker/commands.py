@@ -218,6 +218,8 @@ def deal_error(turn: Turn, given: DealError) -> None:
     """An error of the deal: the whole play is null. A player who shows or tells his cards loses all that he has bet."""
     if given.role not in turn.book.void_by:
         raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
+    if not given.stands:
+        raise Rejected("an error of the deal is not taken back here: it has been acted upon")
     hand = turn.hand
     if given.fault == "player" and given.error == "exposed":
         seat = hand.seat(given.who)
