@@ -100,8 +100,8 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     Boule, as roulette, without dozens and columns. Wheel of fortune, always: ``number``, the symbol; ``cell``, its place, null
     where nobody told it; ``bets``, what each bet does and pays.
     Craps, always: the ``dice``, their ``total``, the ``point`` that the throw was played against, null at a come-out, and ``bets``.
-    Card games, always: the ``hands`` with their cards; ``winner``, null for none (a tie, or each box for itself); ``marks``,
-    what else wins or loses bets (``natural``, ``pair_player``, ``tie``, ``colour``, ``inverse``, ``refait`` ...). Black jack:
+    Card games, always: the ``hands`` with their cards; ``winner``: a hand, ``tie``, or null where nobody has won the pot or each
+    box is for itself; ``marks``, what else wins or loses bets (``natural``, ``pair_player``, ``tie``, ``colour`` ...). Black jack:
     ``bets``, what the bets beside those on the hands do and pay, as far as they are decided.
     Trente et quarante, always: ``winner``, the row, ``tie`` (null: stakes go back) or ``refait`` (31-31, the zero of this game: no
     stake goes back whole); ``refaits``, consecutive ones up to this one, ties and null coups left out, and 0 where it is none;

@@ -91,6 +91,7 @@ def side(view: TableView, width: int) -> RenderableType | None:
 def _ended(bead: Bead) -> Text:
     if bead.kind != "result":
         return Text("null" if bead.kind == "void" else "?", style="yellow" if bead.kind == "void" else "bold black on yellow")
-    named = [] if bead.winner == "tie" and bead.marks else [bead.winner.replace(":", " ")]
-    words = " · ".join([*named, *(mark.replace("_", " ") for mark in bead.marks)])
+    told = bead.winner and not (bead.winner == "tie" and bead.marks)
+    named = [bead.winner.replace(":", " ")] if told else []
+    words = " · ".join([*named, *(mark.replace("_", " ") for mark in bead.marks)]) or "settled"
     return Text(words + ("*" if bead.corrected else ""), style="bold")

@@ -238,7 +238,7 @@ def _round_result(view: TableView, fields: Fields) -> None:
 
 def _corrected(view: TableView, fields: Fields) -> None:
     _result(view, fields, corrected=True)
-    right = fields.get("number", fields.get("winner") or "tie")
+    right = fields.get("number", fields.get("winner"))
     what = f"{fields['was']} corrected to {right}" if "was" in fields else f"round {fields.get('round')} corrected"
     view.note(fields, f"{what} by {fields.get('by')}")
 

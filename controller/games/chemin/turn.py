@@ -147,9 +147,10 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
             self.void(hand, "misdeal", self.book.laws["card_in_basket"])
             return
         single = len(self.book.hands) == 1
-        winner = next((each.who for each in hands if single and each.outcome == "win"), None)
+        tied = single and hands[0].outcome == "tie"
+        winner = next((each.who for each in hands if single and each.outcome == "win"), "tie" if tied else None)
         marks: tuple[str, ...] = ("natural",) if any(each.kind == "natural" for each in hands) else ()
-        marks += ("tie",) if single and hands[0].outcome == "tie" else ()
+        marks += ("tie",) if tied else ()
         self._record(Entry(round=hand.round, kind="result", winner=winner, hands=hands))
         self.say(
             RoundResult(
@@ -164,11 +165,11 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
         count_down(self, hand.round)
         self._over()
 
-    def told_result(self, number: int, winner: str | None, by: str) -> None:
+    def told_result(self, number: int, winner: str, by: str) -> None:
         """A person stands for the result of a round whose cards are not all known."""
         hand = self.state.hand
         frames = frames_up(hand) if hand is not None and hand.round == number else ()
-        marks = ("tie",) if winner is None else ()
+        marks = ("tie",) if winner == "tie" else ()
         self._record(Entry(round=number, kind="result", winner=winner))
         self.say(RoundResult(round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by))
         count_down(self, number)

@@ -128,7 +128,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
             "shows": list(showers(hand)) if hand and hand.showdown else [],
             "deck_right": state.deck,
             "unresolved": [entry.round for entry in state.unresolved()],
-            "last_winner": (last.winner or "tie") if last and not {"blank", "pot_stays"} & {*last.marks} else None,
+            "last_winner": last.winner if last else None,
             "last_marks": list(last.marks) if last else [],
             "last_rounds": state.last,
             "players": [self.book.fewest, self.book.most],

@@ -15,10 +15,14 @@ from controller.games.hands.evaluator import Value, best_of
 from controller.rulebooks.circle import Circle
 
 Outcome = Literal["win", "lose", "tie"]
+TIE = "tie"
+"""The winner of a pot that several share."""
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """The end of a round. ``hands``: the best first, then the common cards; ``winner``: None where several share the pot."""
+    """The end of a round. ``hands``: the best first, then the common cards; ``winner``: ``tie`` where several share the pot, None
+    where nobody has it.
+    """
 
     hands: tuple[Hand, ...]
     winner: str | None
@@ -61,7 +65,7 @@ def compare(book: Circle, hand: Round) -> Shown:
     marks += ["split"] if shared else []
     marks += ["all_in"] if any(seat.stands == "all_in" for seat in hand.seats) else []
     marks += ["side_pot"] if sitting_out else []
-    return Shown((*found, *open_boards(hand)), None if shared else next(iter(wins[0])), tuple(marks))
+    return Shown((*found, *open_boards(hand)), TIE if shared else next(iter(wins[0])), tuple(marks))
 
 
 def cards_of(hand: Round, who: str) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
             "hands": {side: [card.card if card.up else None for card in hand.cards(side)] for side in SIDES} if hand else {},
             "unresolved": [entry.round for entry in state.unresolved()],
             "bets": stakes.shown(hand),
-            "last_winner": last.winner or "tie" if last else None,
+            "last_winner": last.winner if last else None,
             "last_round": hand.last if hand else False,
             "last_rounds": state.last,
             "shoe": shoe.show(state.shoe),
@@ -112,7 +112,7 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
 
 def _line(entry: Entry) -> dict[str, Any]:
     points = {hand.who: hand.points for hand in entry.hands}
-    return line(entry, winner=entry.winner or "tie", points=points, marks=list(entry.marks), corrected=entry.corrected)
+    return line(entry, winner=entry.winner, points=points, marks=list(entry.marks), corrected=entry.corrected)
 
 
 def _asks(state: State) -> tuple[str, ...]:

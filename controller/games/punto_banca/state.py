@@ -87,7 +87,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     round: int
     kind: Literal["result", "void", "unresolved"]
-    winner: Side | None = None
+    winner: str | None = None
     hands: tuple[Hand, ...] = ()
     marks: tuple[str, ...] = ()
     cards: tuple[Card, ...] = ()

@@ -160,7 +160,7 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
             player, banker = announced(hand, "player"), announced(hand, "banker")
             ours, marks = winner_of(player, banker), marks_of(player, banker, self.settings)
         else:
-            ours, marks = hand.winner or "tie", hand.marks
+            ours, marks = hand.winner or "", hand.marks
         pairs = {mark.removeprefix("pair_") for mark in marks if mark.startswith("pair_")}
         return verdict.winner not in (None, ours) or (bool(verdict.pairs) and {*verdict.pairs} != pairs)
 
@@ -178,11 +178,10 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
         winner = winner or winner_of(player, banker)
         hands = hands_of(player, banker) if whole else ()
         marks = marks_of(player, banker, self.settings) if whole else (("tie",) if winner == "tie" else ())
-        side = next((side for side in SIDES if side == winner), None)
         was = self.state.hand
         compared = was is not None and was.round == number and was.verdict is not None
-        self.record(Entry(round=number, kind="result", winner=side, hands=hands, marks=marks, frames=frames, compared=compared))
-        self.say(RoundResult(round=number, hands=hands, winner=side, marks=marks, frames=frames, confirmed_by=confirmed_by))
+        self.record(Entry(round=number, kind="result", winner=winner, hands=hands, marks=marks, frames=frames, compared=compared))
+        self.say(RoundResult(round=number, hands=hands, winner=winner, marks=marks, frames=frames, confirmed_by=confirmed_by))
         self.count_down(number)
         self.close_talla()
 

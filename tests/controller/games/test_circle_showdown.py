@@ -118,7 +118,7 @@ def test_equal_hands_share_the_pot() -> None:
         play.street(cards)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    assert (result.winner, result.marks) == (None, ("split",))
+    assert (result.winner, result.marks) == ("tie", ("split",))
     assert [(hand.who, hand.outcome) for hand in result.hands or ()][:2] == [("seat:4", "tie"), ("seat:3", "tie")]
     assert play.game.show(play.state)["last_winner"] == "tie"
 
@@ -163,7 +163,7 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
 
     low = result(("3h 4c 5d 8c", "4h 9s", "3s Ts"))
     assert low.marks == ("low", "split")
-    assert low.winner is None
+    assert low.winner == "tie"
     hands = told(low)
     assert (hands["seat:4"].low, hands["seat:4"].low_kind) == (("8c", "5d", "4c", "2s", "Ah"), "high_card")
     assert [(each.bet, each.outcome) for each in hands["seat:4"].settled] == [("high", "lose"), ("low", "win")]
@@ -182,7 +182,7 @@ def test_each_row_of_double_holdem_has_half_the_pot() -> None:
         play.street(cards)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    assert (result.winner, result.marks) == (None, ("split",))
+    assert (result.winner, result.marks) == ("tie", ("split",))
     wins = [(hand.who, hand.settled[0].bet) for hand in result.hands or () if hand.outcome == "win"]
     assert wins == [("seat:4", "board"), ("seat:3", "board:2")]
     boards = told(result)
