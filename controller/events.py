@@ -30,6 +30,7 @@ from controller.events_cards import DeckChecked as DeckChecked
 from controller.events_cards import Hand as Hand
 from controller.events_cards import HandDecided as HandDecided
 from controller.events_cards import Insurance as Insurance
+from controller.events_cards import JackpotStaked as JackpotStaked
 from controller.events_cards import ShoeCut as ShoeCut
 from controller.events_cards import ShoeEnded as ShoeEnded
 from controller.events_cards import ShoeStarted as ShoeStarted
@@ -300,6 +301,7 @@ AnyEvent = (
     | BettingClosed
     | BetPlaced
     | AwardQualified
+    | JackpotStaked
     | DeckChecked
     | DiceRegistered
     | DiceChosen

@@ -123,6 +123,9 @@ def place_bet(turn: Turn, given: BetPlace) -> None:
     if given.who not in {f"box:{box}" for box in range(1, turn.rules.boxes + 1)}:
         raise Rejected(f"{given.who!r} is none of the boxes 1 to {turn.rules.boxes}")
     _allow_stake(turn, given)
+    if given.bet == "jackpot" and (why := turn.no_jackpot(given.amount)):
+        law = turn.book.laws.get("jackpot_stake")
+        raise Rejected(f"{why}: {law.rule}, {law.article}" if law else why)
     held = hand.bets.get(given.who, {}).get(given.bet)
     turn.bet(given.who, given.bet, held if given.amount is None else given.amount, given.by)
 

@@ -50,6 +50,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``discards``: how many cards the bank threw away, None before. ``queue``: what came while the round stood still. ``gap``: a
     silence may have hidden a card. ``stands``: who decided about something. ``others``: what others than its player bet on a box.
+    ``slotted``: the boxes whose bet on the jackpot came through a slot.
     """
 
     round: int
@@ -63,6 +64,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     gap: bool = False
     stands: str | None = None
     others: tuple[Stake, ...] = ()
+    slotted: tuple[str, ...] = ()
 
     def seat(self, who: str | None) -> Seat | None:
         """The box of this name, if it is in play."""
