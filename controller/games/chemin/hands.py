@@ -225,6 +225,17 @@ def bank_duty(book: Chemin, coup: Coup, *, table: bool) -> Cell:
     return "T" if only == "O" and (laid_down or coup.optional) else only
 
 
+def bank_bound_by(book: Chemin, coup: Coup) -> str:
+    """The name of the law that sets what the bank must do."""
+    if len(book.hands) > 1 or opening(book, coup, book.bank) == 0:
+        return "bank_word"
+    if any(coup.fates.get(who) == "nine" for who in playing(book, coup)):
+        return "basket_nine"
+    if "false_card" in coup.said:
+        return "false_card"
+    return "cards_shown" if coup.optional or len(coup.owed) > 1 else "table_followed"
+
+
 # Who wins
 
 

@@ -219,10 +219,10 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
 
     # What is not as it should be
 
-    def question(self, what: str, *, detail: str | None = None) -> None:
-        """Say what is not as it should be, and the round waits for a person."""
+    def question(self, what: str, law: Law | None = None, *, detail: str | None = None) -> None:
+        """Say what is not as it should be, and where that stands; the round waits for a person."""
         self.change_hand(question=what)
-        self.irregular(what, asks=QUESTIONS[what], detail=detail)
+        self.irregular(what, law, asks=QUESTIONS[what], detail=detail)
 
     def doubt(self, at: int, what: str) -> None:
         """A person must decide about this card of the round; it waits, and so do all that come after it."""
