@@ -40,10 +40,11 @@ class BetsClose(Command, frozen=True, tag="bets.close"):
 
 
 class RoundVoid(Command, frozen=True, tag="round.void"):
-    """The spin is null. Without ``round`` the round in hand, or the one that waits for a decision."""
+    """The spin is null. Without ``round`` the one in hand, or that waits for a decision. ``alone``: nobody in charge is there."""
 
     reason: VoidReason
     round: Rounds | None = None
+    alone: bool = False
 
 
 class RoundConfirm(Command, frozen=True, tag="round.confirm"):
@@ -242,9 +243,8 @@ class BetWithdraw(Command, frozen=True, tag="bet.withdraw"):
 
 class DealError(Command, frozen=True, tag="deal.error"):
     """A person tells an error of dealing that no device sees. ``who``: whose cards; ``index``: which; ``seen``: by a player.
-
-    ``deck_removed``: the croupier took the deck away too early, ``recoverable`` says whether its top was found.
-    ``stands`` false: there was no such error; it is taken back by who is in charge, while it waits for a decision (circle poker).
+    ``deck_removed``: the croupier took the deck away too early, ``recoverable`` says whether its top was found. ``stands`` false:
+    there was no such error; who is in charge takes it back, while it waits for a decision (circle poker).
     """
 
     error: Literal[

@@ -136,7 +136,9 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
 
 
 class RoundVoid(Event, frozen=True, tag="round.void"):
-    """The spin is null: it has no number. The ball goes back into ``last_number`` before it is launched again."""
+    """The spin is null: it has no number. The ball goes back into ``last_number`` before it is launched again. ``alone``: who says
+    it has said that nobody in charge was there.
+    """
 
     reason: VoidReason
     law: str
@@ -144,6 +146,7 @@ class RoundVoid(Event, frozen=True, tag="round.void"):
     last_number: Number | None
     by: str | None = None
     role: Role | None = None
+    alone: bool = False
     spin: int | None = None
     announcement: Announcement | None = None
 

@@ -226,12 +226,13 @@ def test_synthetic_poker_of_2005_is_the_best_five_of_seven() -> None:
 # The word of a person
 
 
-@pytest.mark.parametrize("decree", of("BAL09-054"))
+@pytest.mark.parametrize("decree", of("BAL09-054", "EUS96-E09"))
 def test_cards_speak_whatever_is_announced(decree: str) -> None:
     play = shown(decree)
+    law = {"BAL09": "BAL09-054", "EUS96": "EUS96-E09"}[decree]
     play.turn(4)
     play.turn(2)
-    with pytest.raises(Rejected, match=f"the cards of seat:2 are beaten by others that lie open: {decree}-054"):
+    with pytest.raises(Rejected, match=f"the cards of seat:2 are beaten by others that lie open: {law}"):
         play.say("round.confirm", winner="seat:2")
     [result] = of_kind(play.say("round.confirm", winner="seat:4"), RoundResult)
     assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
