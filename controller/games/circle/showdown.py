@@ -11,10 +11,12 @@ from msgspec.structs import replace
 from controller.events import Hand, Settled
 from controller.games.circle.state import Card, Round
 from controller.games.circle.streets import ranking
-from controller.games.hands.evaluator import Value, best_of
+from controller.games.hands.evaluator import RANKINGS, Value, best_of
 from controller.rulebooks.circle import Circle
 
 Outcome = Literal["win", "lose", "tie"]
+LOW_COMMON = 3
+"""Common cards up to 8 that a low hand needs."""
 TIE = "tie"
 """The winner of a pot that several share."""
 
@@ -104,7 +106,10 @@ def _high(book: Circle, ranking_id: str, own: tuple[str, ...], common: tuple[str
 
 
 def _low(book: Circle, own: tuple[str, ...], common: tuple[str, ...]) -> Value | None:
-    return None if book.low is None else best_of(own, common, book.low, book.own_exactly)
+    """The low hand; none where fewer than three common cards are an 8 or lower."""
+    if book.low is None or sum(card[0] in RANKINGS["low-8"].ranks for card in common) < LOW_COMMON:
+        return None
+    return best_of(own, common, book.low, book.own_exactly)
 
 
 def _outcome(who: str, best: frozenset[str]) -> Outcome:

@@ -173,6 +173,33 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
     assert told(none)["seat:4"].low == ()
 
 
+@rule("EUS96-208")
+@pytest.mark.parametrize(
+    ("low_hand", "board", "low", "marks"),
+    [
+        ("eight_or_better", "3h 4c 5d 9s Td", (), ("no_low",)),
+        ("common_eight", "3h 4c 5d 9s Td", ("Qh", "9c", "5d", "4c", "3h"), ("low",)),
+        ("eight_or_better", "3h 4c 9d 9s Td", (), ("no_low",)),
+        ("common_eight", "3h 4c 9d 9s Td", (), ("no_low",)),
+    ],
+)
+def test_whether_own_cards_of_a_low_hand_may_be_higher_is_a_doubt(
+    low_hand: str, board: str, low: tuple[str, ...], marks: tuple[str, ...]
+) -> None:
+    """«hiru karta komun egon beharko dira, 8aren maila berekoak edo gutxiagokoak» (L2766): of own cards it says nothing."""
+    play = table("EUS96", "omaha-hi-lo", low_hand=low_hand)
+    play.bets()
+    play.cards("Qh Kh Ah Jh  9c Ks As Js  Kc Qd Tc Jd  Qs Qc Kd Jc")
+    first, second, third, *rest = board.split()
+    for cards in (f"2s {first} {second} {third}", f"2c {rest[0]}", f"2h {rest[1]}"):
+        play.street(cards)
+    play.close()
+    [result] = of_kind(play.turn(), RoundResult)
+    hands = told(result)
+    assert hands["seat:4"].low == low
+    assert result.marks == marks
+
+
 @rule("EUS96-206")
 def test_each_row_of_double_holdem_has_half_the_pot() -> None:
     play = table("EUS96", "holdem-double")
