@@ -40,17 +40,18 @@ class BetsClose(Command, frozen=True, tag="bets.close"):
 
 
 class RoundVoid(Command, frozen=True, tag="round.void"):
-    """The spin is null. Without ``round`` the round in hand, or the one that waits for a decision."""
+    """The spin is null. Without ``round`` the one in hand, or that waits for a decision. ``alone``: nobody in charge is there."""
 
     reason: VoidReason
     round: Rounds | None = None
+    alone: bool = False
 
 
 class RoundConfirm(Command, frozen=True, tag="round.confirm"):
     """A person stands for a result: of a round that waits for a decision, or of an unresolved one.
 
-    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie`` ...) or ``dice`` may be left out where the round has a
-    candidate.
+    ``number`` (a wheel), ``winner`` (cards: ``player``, ``banker``, ``tie``, ``refait`` ...) or ``dice`` may be left out where the
+    round has a candidate.
     """
 
     round: Rounds | None = None
@@ -132,6 +133,12 @@ class HandSurrender(Command, frozen=True, tag="hand.surrender"):
     """A hand gives up for half its bet."""
 
     who: Word | None = None
+
+
+class HandEvenMoney(Command, frozen=True, tag="hand.even_money"):
+    """The player of a black jack takes his win at par, before the dealer, who shows an ace, has drawn."""
+
+    who: str
 
 
 class CardsTurn(Command, frozen=True, tag="cards.turn"):
@@ -218,7 +225,9 @@ class ButtonSet(Command, frozen=True, tag="button.set"):
 
 
 class BetPlace(Command, frozen=True, tag="bet.place"):
-    """A bet of ``who`` (``box:3``, ``seat:2``) that the table has to know of: ``insurance``, ``bonus``, ``jackpot``, ``win`` ..."""
+    """A bet of ``who`` (``box:3``, ``seat:2``) that the table has to know of: ``insurance``, ``bonus``, ``jackpot``, ``win`` ...
+    One that comes after no more bets, below the minimum or above the highest stake is refused.
+    """
 
     who: Word
     bet: Word
@@ -234,8 +243,8 @@ class BetWithdraw(Command, frozen=True, tag="bet.withdraw"):
 
 class DealError(Command, frozen=True, tag="deal.error"):
     """A person tells an error of dealing that no device sees. ``who``: whose cards; ``index``: which; ``seen``: by a player.
-
-    ``deck_removed``: the croupier took the deck away too early, ``recoverable`` says whether its top was found.
+    ``deck_removed``: the croupier took the deck away too early, ``recoverable`` says whether its top was found. ``stands`` false:
+    there was no such error; who is in charge takes it back, while it waits for a decision (circle poker).
     """
 
     error: Literal[
@@ -248,6 +257,7 @@ class DealError(Command, frozen=True, tag="deal.error"):
     seen: bool = False
     recoverable: bool = False
     fault: Literal["croupier", "player"] = "croupier"
+    stands: bool = True
 
 
 class DeckCheck(Command, frozen=True, tag="deck.check"):
@@ -338,6 +348,7 @@ AnyCommand = (
     | HandDouble
     | HandSplit
     | HandSurrender
+    | HandEvenMoney
     | CardsTurn
     | CardDecide
     | CardsDeal

@@ -30,6 +30,7 @@ from controller.events_cards import DeckChecked as DeckChecked
 from controller.events_cards import Hand as Hand
 from controller.events_cards import HandDecided as HandDecided
 from controller.events_cards import Insurance as Insurance
+from controller.events_cards import JackpotStaked as JackpotStaked
 from controller.events_cards import ShoeCut as ShoeCut
 from controller.events_cards import ShoeEnded as ShoeEnded
 from controller.events_cards import ShoeStarted as ShoeStarted
@@ -100,8 +101,12 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     Boule, as roulette, without dozens and columns. Wheel of fortune, always: ``number``, the symbol; ``cell``, its place, null
     where nobody told it; ``bets``, what each bet does and pays.
     Craps, always: the ``dice``, their ``total``, the ``point`` that the throw was played against, null at a come-out, and ``bets``.
-    Card games, always: the ``hands`` with their cards; ``winner``, null for none (a tie, or each box for itself); ``marks``,
-    what else wins or loses bets (``natural``, ``pair_player``, ``tie``, ``colour``, ``inverse``, ``refait`` ...).
+    Card games, always: the ``hands`` with their cards; ``winner``: a hand, ``tie``, or null where nobody has won the pot or each
+    box is for itself; ``marks``, what else wins or loses bets (``natural``, ``pair_player``, ``tie``, ``colour`` ...). Black jack:
+    ``bets``, what the bets beside those on the hands do and pay, as far as they are decided.
+    Trente et quarante, always: ``winner``, the row, ``tie`` (null: stakes go back) or ``refait`` (31-31, the zero of this game: no
+    stake goes back whole); ``refaits``, consecutive ones up to this one, ties and null coups left out, and 0 where it is none;
+    ``choices``, what may be done with a bet then; ``last_of_session``.
 
     ``confirmed_by``: a person stands for it. ``frames``: the evidence, oldest first.
     """
@@ -114,6 +119,8 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     dozen: int | UnsetType | None = UNSET
     column: int | UnsetType | None = UNSET
     zeros: int | UnsetType = UNSET
+    refaits: int | UnsetType = UNSET
+    choices: tuple[str, ...] | UnsetType = UNSET
     last_of_session: bool | UnsetType = UNSET
     cell: int | UnsetType | None = UNSET
     dice: tuple[int, ...] | UnsetType = UNSET
@@ -129,7 +136,9 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
 
 
 class RoundVoid(Event, frozen=True, tag="round.void"):
-    """The spin is null: it has no number. The ball goes back into ``last_number`` before it is launched again."""
+    """The spin is null: it has no number. The ball goes back into ``last_number`` before it is launched again. ``alone``: who says
+    it has said that nobody in charge was there.
+    """
 
     reason: VoidReason
     law: str
@@ -137,6 +146,7 @@ class RoundVoid(Event, frozen=True, tag="round.void"):
     last_number: Number | None
     by: str | None = None
     role: Role | None = None
+    alone: bool = False
     spin: int | None = None
     announcement: Announcement | None = None
 
@@ -170,6 +180,9 @@ class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
     winner: str | UnsetType | None = UNSET
     hands: tuple[Hand, ...] | UnsetType = UNSET
     marks: tuple[str, ...] | UnsetType = UNSET
+    refaits: int | UnsetType = UNSET
+    choices: tuple[str, ...] | UnsetType = UNSET
+    last_of_session: bool | UnsetType = UNSET
     dice: tuple[int, ...] | UnsetType = UNSET
     total: int | UnsetType = UNSET
     point: int | UnsetType | None = UNSET
@@ -291,6 +304,7 @@ AnyEvent = (
     | BettingClosed
     | BetPlaced
     | AwardQualified
+    | JackpotStaked
     | DeckChecked
     | DiceRegistered
     | DiceChosen

@@ -14,7 +14,8 @@ from controller.event import Announcement, Event, Settled
 class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
     """One hand, or row, as it lay at the end of a round. ``kind``: what it makes (``natural``, ``bust``, ``full_house`` ...).
 
-    Of poker: ``best``, the cards that count; ``low`` and ``low_kind``, the low hand; ``settled``, its bets; no points.
+    Of poker: ``best``, the cards that count; ``low`` and ``low_kind``, the low hand; ``settled``, its bets; no points. Of black
+    jack: ``settled``, the bet on the hand and what it pays; none of a hand that was given up for half its bet.
     """
 
     who: str
@@ -116,7 +117,7 @@ class HandDecided(Event, frozen=True, tag="hand.decided"):
 
     who: str
     decision: Literal[
-        "draw", "stand", "double", "split", "surrender", "natural", "bust",
+        "draw", "stand", "double", "split", "surrender", "even_money", "natural", "bust",
         "go", "pass", "buy", "discard", "withdraw", "open", "check", "bet", "call", "raise", "fold", "all_in", "muck", "set",
         "out", "in",
     ]  # fmt: skip
@@ -170,8 +171,9 @@ class BetPlaced(Event, frozen=True, tag="bet.placed"):
 
 class AwardQualified(Event, frozen=True, tag="award.qualified"):
     """A hand has a right to an award: a bonus, a jackpot, a carrousel. ``hand``: its category; ``share``: what it takes, as a
-    fraction of the meter; ``pays``: to 1, of a fixed one. ``stands`` false: the right is taken back, and must not be paid: the
-    result that it came of was corrected. It has all that was said when the right was given.
+    fraction of the meter as it stood before the prizes of this play; ``of``: whose meter, the table's or that of all tables that
+    are connected; ``pays``: to 1, of a fixed one. ``stands`` false: the right is taken back, and must not be paid: the result that
+    it came of was corrected. It has all that was said when the right was given.
     """
 
     award: str
@@ -179,8 +181,18 @@ class AwardQualified(Event, frozen=True, tag="award.qualified"):
     hand: str
     cards: tuple[str, ...] = ()
     share: tuple[int, int] | None = None
+    of: Literal["table", "all_tables"] | None = None
     pays: tuple[int, int] | None = None
     stands: bool = True
+
+
+class JackpotStaked(Event, frozen=True, tag="jackpot.staked"):
+    """What was staked on the jackpot in this play, told at its end for whoever raises the meter. ``slots``: so much of it came
+    through slots, each coin of which was told as it fell (``bet.placed``).
+    """
+
+    amount: int
+    slots: int = 0
 
 
 class DeckChecked(Event, frozen=True, tag="deck.checked"):

@@ -18,7 +18,9 @@ KEPT = 120
 
 
 class Bead(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one round. ``winner`` of a result: a hand, or ``tie``. ``marks``: what else wins or loses bets."""
+    """The outcome of one round. ``winner`` of a result: a hand, or ``tie``; empty where each box is settled for itself.
+    ``marks``: what else wins or loses bets.
+    """
 
     round: int
     kind: Kind = "result"
@@ -109,7 +111,7 @@ def _bead(fields: Fields, kind: Kind | None = None) -> Bead:
     return Bead(
         round=fields.get("round", 0),
         kind=kind or "result",
-        winner=str(fields.get("winner") or "tie") if kind == "result" else "",
+        winner=str(fields.get("winner") or "") if kind == "result" else "",
         marks=tuple(map(str, fields.get("marks") or ())),
         corrected=bool(fields.get("corrected")),
     )

@@ -248,7 +248,7 @@ def _round_result(view: TableView, fields: Fields) -> None:
 
 def _corrected(view: TableView, fields: Fields) -> None:
     _result(view, fields, corrected=True)
-    view.note(fields, "corrected", str(fields.get("number", fields.get("winner") or "tie")))
+    view.note(fields, "corrected", str(fields.get("number", fields.get("winner") or "")))
 
 
 def _void(view: TableView, fields: Fields) -> None:

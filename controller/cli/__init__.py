@@ -1,8 +1,8 @@
 """The command line: one module per subcommand, imported when it is asked for.
 
 Each module has ``HELP`` (one line), ``arguments(parser)`` and ``run(arguments) -> exit code``. Output for machines is JSON
-lines on stdout; errors go to stderr, say what and where, and exit with 1 (2 for a wrong call;
-``verify`` and ``audit``: see ``verdicts``).
+lines on stdout; errors go to stderr, say what and where, and exit with 1 (2 for a wrong call, 3 where ``play`` was refused a
+command; ``verify`` and ``audit``: see ``verdicts``).
 """
 
 from __future__ import annotations

@@ -17,10 +17,14 @@ from controller.table import Table
 from controller.times import utc
 
 HELP = "play a game: readings and commands in as JSON lines, events out"
+REFUSED = 3
+"""The exit status where the table refused a command, and every line was one that can be read."""
+STATUS = f"exit status: 0 all was taken; 1 a line is no input; {REFUSED} the table refused a command (2: the call itself is wrong)"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """GAME --decree D [SCRIPT] [--set KEY=VALUE ...]."""
+    parser.epilog = STATUS
     parser.add_argument("game", metavar="GAME", help="a name that `novamas games` lists")
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a file of inputs, one a line (default: standard input)")
     add_rules(parser)
@@ -33,7 +37,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Events to stdout. Refused commands and bad lines to stderr; 1 if there was a bad line."""
+    """Events to stdout. Refused commands and bad lines to stderr; 1 if there was a bad line, 3 if a command was refused."""
     table = make_table("play", arguments.game, arguments.decree, arguments.set)
     if arguments.script in (None, "-"):
         return play(table, sys.stdin.buffer, "standard input")
@@ -43,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def play(table: Table, lines: Iterable[bytes], name: str) -> int:
     """Take each line, and go on after those that cannot be taken. A line that is empty or begins with ``#`` is none."""
-    bad = 0
+    bad, refused = 0, 0
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith(b"#"):
             continue
@@ -57,11 +61,12 @@ def play(table: Table, lines: Iterable[bytes], name: str) -> int:
         try:
             events = table.take(given, time, round(given.at * 1e9))
         except Rejected as refusal:
+            refused += 1
             print(f"{name}:{number}: refused: {refusal}", file=sys.stderr, flush=True)
             continue
         for event in events:
             print(write(event).decode(), flush=True)
-    return 1 if bad else 0
+    return 1 if bad else REFUSED if refused else 0
 
 
 def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Table:

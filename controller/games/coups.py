@@ -194,21 +194,27 @@ def same_cards(turn: Turn, given: CardDecide) -> None:
     turn.change(reset=False)
 
 
-def correct(turn: Turn, given: ResultCorrect, sides: tuple[str, ...], **fields: Any) -> None:
-    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+def to_correct(turn: Turn, given: ResultCorrect) -> Any:
+    """The outcome of the round that is corrected. Rejects one that has no result."""
     corrects(given, "winner")
     entry = turn.state.entry(given.round)
     if entry is None:
         raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
     if entry.kind != "result":
         raise Rejected(f"round {given.round} has no result to correct")
-    was = entry.winner or "tie"
+    return entry
+
+
+def correct(turn: Turn, given: ResultCorrect, sides: tuple[str, ...], **fields: Any) -> None:
+    """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+    entry = to_correct(turn, given)
+    was = entry.winner
     if given.winner not in (*sides, "tie"):
         raise Rejected(f"say the winner: {', '.join(sides)} or tie")
     if given.winner == was:
         raise Rejected(f"the winner of round {given.round} is {was} already")
-    winner = None if given.winner == "tie" else given.winner
-    marks = ("tie",) if winner is None else ()
+    winner = given.winner
+    marks = ("tie",) if winner == "tie" else ()
     turn.state = turn.state.with_entry(replace(entry, winner=winner, hands=(), marks=marks, corrected=True, **fields))
     turn.say(
         ResultCorrected(round=entry.round, replaces=None, replaces_boot=None, winner=winner, was=was, by=given.by, role=given.role)

@@ -33,6 +33,7 @@ DECK_OF: Mapping[str, str] = {
     "two-53": "deck_53",
     "three": "deck_52",
     "low-8": "deck_52",
+    "low-any": "deck_52",
 }
 """The pack that each ranking of hands is made for."""
 

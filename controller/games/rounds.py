@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 
 from msgspec.structs import replace
 
+from controller import commands as person
 from controller.commands import Command, VoidReason
 from controller.events import Announcement, Frame, Irregularity, RoundVoid
 from controller.games.moves import Moves, Remembered, frames_of
@@ -120,6 +121,7 @@ class LawfulMoves(Moves[Book, Settings, Table]):
                 last_number=last_number,
                 by=by.by if by else None,
                 role=by.role if by else None,
+                alone=isinstance(by, person.RoundVoid) and by.alone,
                 spin=spin,
                 announcement=call,
             )

@@ -58,10 +58,12 @@ def another_round(turn: Any, left: int | None) -> None:
         raise Rejected("the last rounds that were announced have been played: the table closes, say session.close")
 
 
-def announce_last_rounds(turn: Any, given: LastRoundsAnnounce) -> None:
-    """The last hands before closing; the round in hand is one of them. ``book.last_rounds``: how many, where the decree says."""
+def announce_last_rounds(turn: Any, given: LastRoundsAnnounce, unsaid: int | None = None) -> None:
+    """The last hands before closing; the round in hand is one of them. ``book.last_rounds``: how many, where the decree says;
+    ``unsaid``: how many where it does not.
+    """
     session(turn)
-    state, left = turn.state, turn.book.last_rounds
+    state, left = turn.state, turn.book.last_rounds or unsaid
     if left is None:
         raise Rejected("the decree has no announcement of the last hands for this game")
     if state.last is not None:

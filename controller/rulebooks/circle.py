@@ -13,20 +13,20 @@ from controller.rulebooks.law import Doubt, Law
 Direction = Literal["clockwise", "anticlockwise"]
 Speaks = Literal["mano", "bettor", "lowest_up", "best_up", "opener", "after_blinds"]
 Remedy = Literal[
-    "restart", "restart_if_several", "restart_if_seen", "collect", "ask", "note", "replace", "annul", "reshuffle", "seat",
-    "restart_if_first", "hole_cards", "dead_card", "burn", "top", "recut", "false_opening",
+    "restart", "restart_if_several", "restart_if_seen", "collect", "ask", "put_right", "note", "replace", "annul", "reshuffle",
+    "seat", "restart_if_first", "hole_cards", "next_up", "dead_card", "burn", "top", "recut", "false_opening",
 ]  # fmt: skip
 """What becomes of an error. ``restart``: the cards are collected and the round begins anew, as long as no bet was made (after
 that a person decides); ``restart_if_several``: so for more than one card; ``restart_if_seen``: so for a card that was seen;
-``collect``: so at any time. ``ask``: a person says whether it was put right; ``note``: it is told and nothing changes;
-``replace``: the common card is null, another takes its place; ``annul``: the hands are null; ``reshuffle``: before any card is
-dealt; ``seat``: the place is dealt to, and its cards are collected.
+``collect``: so at any time. ``ask``: a person says whether it was put right; ``put_right``: so before the bets begin, after that
+the round is null; ``note``: it is told and the play stays valid; ``replace``: the common card is null, another takes its place;
+``annul``: the hands are null; ``reshuffle``: before any card is dealt; ``seat``: it is dealt to, its cards are collected.
 
-At stud, ``hole_cards``: by which covered card was seen, and by whose fault; ``dead_card``: who was skipped at the last card gets
-the first dead one; ``burn``: a card that came too early goes, and as many as there are players with it. At draw,
-``restart_if_first``: as ``restart`` for the first card of a player; ``top``: cards go to or come from the top of the pack, if
-nobody has seen them; ``recut``: what is left of the pack is shuffled and cut, a card is burned; ``false_opening``: the opener
-cannot win.
+At stud, ``hole_cards``: by which covered card was seen; ``next_up``: the player's next card comes face up; ``dead_card``: who was
+skipped at the last card gets the first dead one; ``burn``: a card that came too early goes, and as many as there are players with
+it. At draw, ``restart_if_first``: as ``restart`` for the first card of a player; ``top``: cards go to or come from the top of the
+pack, if nobody has seen them; ``recut``: what is left of the pack is shuffled and cut, a card is burned; ``false_opening``: the
+opener cannot win.
 """
 TO = ("seats", "board", "board:2", "burn", "dead")
 
@@ -124,7 +124,9 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     announcements: dict[str, Announcement] = {}
     """What is called; nothing where the decree does not word it."""
     errors: dict[str, Remedy]
-    """By the name of the error: those of ``deal.error``, and ``extra_common``, a common card too many in an interval."""
+    """By the name of the error: those of ``deal.error``; ``extra_common``, a common card too many in an interval; ``bared``, cards
+    that a player shows by his own mistake.
+    """
     void: dict[VoidReason, Law]
     """What a round is null for, and by what right."""
     void_by: tuple[Role, ...]

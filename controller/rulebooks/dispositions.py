@@ -1,7 +1,8 @@
 """What becomes of each numbered rule of the decrees, and how many are still without an answer.
 
-``rules.tsv`` counts the rules by decree and subject; ``dispositions.tsv`` has one line for each rule that has an answer.
-A rule without a line is honestly *not yet*.
+``rules.tsv`` counts the rules of the digests by decree and subject: their numbers are fixed. ``own_rules.tsv`` has those that the
+digests lack, found when the decrees were read again: ``ARA02-E01`` is the first such rule of ARA02. ``dispositions.tsv`` has one
+line for each rule that has an answer. A rule without a line is honestly *not yet*.
 """
 
 from __future__ import annotations
@@ -34,18 +35,21 @@ class Disposition(msgspec.Struct, frozen=True):
     reason: str
 
 
+class OwnRule(msgspec.Struct, frozen=True):
+    """A rule that the digests lack: where the decree prints it, and what it says."""
+
+    id: str
+    subject: str
+    lines: str
+    rule: str
+
+
 class Subject(msgspec.Struct, frozen=True):
-    """The rules ``first`` to ``last`` of a decree, all about one subject: a game, or what several games share."""
+    """The rules of a decree, by id in order, that are about one subject: a game, or what several games share."""
 
     decree: str
-    first: int
-    last: int
     subject: str
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of its rules, in order."""
-        return tuple(f"{self.decree}-{number:03}" for number in range(self.first, self.last + 1))
+    ids: tuple[str, ...]
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -72,9 +76,30 @@ def dispositions() -> dict[str, Disposition]:
 
 
 @cache
+def own_rules() -> dict[str, OwnRule]:
+    """The rules that the digests lack, by id. Raises ``ValueError`` for a bad line."""
+    found = msgspec.convert(rows("own_rules.tsv", OwnRule.__struct_fields__), list[OwnRule])
+    return {rule.id: rule for rule in found}
+
+
+@cache
 def subjects() -> tuple[Subject, ...]:
-    """All rules of all decrees, by decree and subject."""
-    return tuple(msgspec.convert(rows("rules.tsv", Subject.__struct_fields__), list[Subject], strict=False))
+    """All rules of all decrees, by decree and subject: of each those of the digests, then those that they lack."""
+    numbered = [
+        Subject(
+            row["decree"],
+            row["subject"],
+            tuple(f"{row['decree']}-{number:03}" for number in range(int(row["first"]), int(row["last"]) + 1)),
+        )
+        for row in rows("rules.tsv", ("decree", "first", "last", "subject"))
+    ]
+    own: dict[tuple[str, str], tuple[str, ...]] = {}
+    for rule in own_rules().values():
+        key = (rule.id.split("-")[0], rule.subject)
+        own[key] = (*own.get(key, ()), rule.id)
+    decrees = list(dict.fromkeys(subject.decree for subject in numbered))
+    lacking = [Subject(decree, subject, ids) for (decree, subject), ids in own.items()]
+    return tuple(sorted((*numbered, *lacking), key=lambda subject: decrees.index(subject.decree)))
 
 
 def coverage() -> tuple[Count, ...]:

@@ -45,6 +45,12 @@ class Jackpot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """The same for a hand that was made by discarding, where the casino pays those; after the others."""
     several: Literal["remainder", "highest"] | None = None
     """Several prizes in one play: each out of what the higher ones have left, or only the highest; None: not said."""
+    of: Literal["table", "all_tables"]
+    """What a share is a fraction of: the table's own jackpot, which may be connected with others where that is authorised, or what
+    all tables have accumulated.
+    """
+    decided: bool = False
+    """A player takes part with the amount that the house has decided and displays, and with no other."""
     rises: Fraction | None = None
     """How much of each bet the meter takes; None: what is authorised."""
     starts: dict[str, int] = {}
@@ -68,6 +74,9 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     boxes: int
     """The most there may be."""
     bets_per_box: int
+    """How many may bet on one box."""
+    others_optional: bool = False
+    """Whether others than its player may bet on a box only where the casino says so."""
     hand: int
     """Cards of a hand."""
     ranking: str

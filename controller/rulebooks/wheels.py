@@ -28,6 +28,8 @@ class WheelBook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """What makes a spin null, and where that stands."""
     void_by: tuple[Role, ...]
     """Who may declare a spin null."""
+    void_alone: tuple[Role, ...] = ()
+    """Those of them who may only where none of the others is there."""
     laws: dict[str, Law]
     """The law behind each irregularity the game can report, by the irregularity's name."""
     doubts: dict[str, Doubt] = {}

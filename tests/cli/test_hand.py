@@ -29,6 +29,9 @@ def test_it_says_category_rank_and_the_cards_that_count(capsys: pytest.CaptureFi
     }
 
 
+SYNTHETIC_2005 = ("--game synthetic-poker --decree BAL05 Qs Ah 8d 9d Td Jd Ac", "five-28", "straight, queen high")
+
+
 @pytest.mark.parametrize(
     ("words", "ranking", "rank"),
     [
@@ -43,6 +46,10 @@ def test_it_says_category_rank_and_the_cards_that_count(capsys: pytest.CaptureFi
         ("--game pai-gow --decree EUS96 --low X Ad", "two-53", "a pair of aces"),
         ("--game omaha-hi-lo --decree EUS96 --low Ah 2d Kc Kd 3h 4d 8s 8c 9d", "low-8", "low, eight, four, three, two, ace"),
         ("--game omaha-hi-lo --decree EUS96 --low Ah 2d Kc Kd 3h 4d Ts 9c 9d", "low-8", None),
+        pytest.param(*SYNTHETIC_2005, marks=pytest.mark.rule("BAL05-139")),
+        ("--game synthetic-poker --decree BAL09 Qs Ah 8d 9d Td Jd Ac", "five-28", "a pair of aces, queen, jack, ten"),
+        ("--game synthetic-poker --decree ARA02 Qs Ah 8d 9d Td Jd Ac", "five-28", "a pair of aces, queen, jack, ten"),
+        ("--game synthetic-poker --decree EUS96 Qs Ah 8d 9d Td Jd Ac", "five-28", "a pair of aces, queen, jack, ten"),
         ("Ac Kd --game three-card-poker --decree BAL09 Qs", "three", "straight, ace high"),
     ],
 )

@@ -16,11 +16,13 @@ from controller.commands import COMMANDS, CardDecide, VoidReason
 from controller.events import EVENTS
 from controller.games.games import make_game, settings_of
 from controller.games.hands.evaluator import RANKINGS
-from controller.rulebooks.dispositions import Disposition, coverage, dispositions, subjects
+from controller.rulebooks.dispositions import Disposition, coverage, dispositions, own_rules, subjects
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
 CARD_DECISIONS = get_args(get_type_hints(CardDecide)["action"])
 COMMAND_TAGS = {str(kind.__struct_config__.tag) for kind in COMMANDS}
+DECREES = ("BAL05", "BAL09", "ARA02", "EUS96", "GAL07")
+"""In the order of their files."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -42,7 +44,7 @@ def claims(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_every_rule_is_counted_once(numbered: list[dict[str, str]]) -> None:
-    assert [rule for subject in subjects() for rule in subject.ids] == sorted(
+    assert [rule for subject in subjects() for rule in subject.ids if rule not in own_rules()] == sorted(
         (row["id"] for row in numbered), key=lambda rule: ([s.decree for s in subjects()].index(rule[:5]), rule)
     )
 
@@ -52,7 +54,22 @@ def test_subjects_are_the_sections_of_the_digests(numbered: list[dict[str, str]]
     for decree in ("BAL05", "ARA02", "EUS96"):
         rows = [row for row in numbered if row["id"].startswith(decree)]
         sections = [len(list(rows)) for _, rows in groupby(rows, key=lambda row: row["section"])]
-        assert sections == [len(subject.ids) for subject in subjects() if subject.decree == decree]
+        digested = [subject for subject in subjects() if subject.decree == decree and not set(subject.ids) & set(own_rules())]
+        assert sections == [len(subject.ids) for subject in digested]
+
+
+def test_own_rules_are_numbered_apart_and_say_where_they_are_printed(shared: Path) -> None:
+    for decree in DECREES:
+        ids = [rule for rule in own_rules() if rule.startswith(decree)]
+        assert ids == [f"{decree}-E{number:02}" for number in range(1, len(ids) + 1)]
+    for rule in own_rules().values():
+        [printed] = (shared / "seeds").glob(f"{DECREES.index(rule.id[:5]):03}_*")
+        length = len(printed.read_text(encoding="utf-8").splitlines())
+        assert rule.rule
+        for span in rule.lines.split(", "):
+            first, last = (int(line.removeprefix("L")) for line in (*span.split("-"), span.split("-")[0])[:2])
+            assert min(first, last) > 0
+            assert max(first, last) <= length
 
 
 def test_answers_are_for_rules_that_exist() -> None:
@@ -75,7 +92,7 @@ def test_counts_add_up() -> None:
     for count in coverage():
         kinds = (count.enforced, count.published, count.asserted_by_person, count.out_of_reach, count.not_yet)
         assert sum(kinds) == count.total
-    assert sum(count.total for count in coverage()) == 750
+    assert sum(count.total for count in coverage()) == 750 + len(own_rules())
     assert sum(count.total - count.not_yet for count in coverage()) == len(dispositions())
 
 

@@ -43,7 +43,9 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(game: str, decr
         "bet_without_ante": bool(book.sides),
         "bet_late": bool(book.sides),
         "stake_limit": any(side.least or side.most for side in book.sides.values()),
+        "jackpot_stake": bool(book.jackpot and book.jackpot.decided),
         "hand_told": "hand_told" in book.laws,
+        "box_bettors": book.others_optional,
     }
     assert set(book.laws) == {*LAWS, *(law for law in OWN_LAWS if own[law])}
 
@@ -168,6 +170,8 @@ def test_shares_of_the_meter() -> None:
     assert (catalan.rises, spanish.rises, basque.rises) == ((9, 10), (1, 1), None)
     draw = jackpots["poker-draw-house", "EUS96"]
     assert draw is not None
+    assert [each.of for each in (catalan, spanish, basque, draw)] == ["all_tables", "all_tables", "all_tables", "table"]
+    assert [each.decided for each in (catalan, spanish, basque, draw)] == [False, False, True, True]
     assert draw.discarded == {"royal_flush": (1, 10), "straight_flush": (1, 100), "four": (1, 200)}
     assert draw.starts == {"progressive": 1000, "fixed": 2000}
 
@@ -179,6 +183,10 @@ def test_shares_of_the_meter() -> None:
         ("poker-no-draw", "BAL05", {"boxes": 8}, "boxes = 8: the decree has 7 at most"),
         ("poker-no-draw", "BAL05", {"limit": 50}, "limit = 50: the decree has 10, 20, 25"),
         ("three-card-poker", "BAL09", {"pay_table": 4}, "pay_table = 4: the decree has 3"),
+        ("poker-no-draw", "ARA02", {"jackpot_stake": 100}, "jackpot_stake: the decree has no decided amount"),
+        ("poker-no-draw", "EUS96", {"jackpot_stake": 0}, "jackpot_stake = 0: it is above 0"),
+        ("poker-no-draw", "EUS96", {"linked": True}, "linked: the decree has no jackpot of one table"),
+        ("poker-draw-house", "EUS96", {"later_prizes": "of_whole"}, "later_prizes: the decree says it"),
         ("three-card-poker", "BAL09", {"discarded_jackpot": True}, "discarded_jackpot: the decree does not have it"),
         ("poker-no-draw", "BAL05", {"exposed": "second"}, "exposed = 'second': it may be 'first', 'last'"),
     ],

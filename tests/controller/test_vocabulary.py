@@ -60,16 +60,24 @@ NAMED = (
 )
 """Lists of words that are in no type."""
 CHEMIN = (
-    *(word for word in chemin_settings.LAWS[len(shoe.LAWS) :] if word != "no_claim"),
+    *(word for word in chemin_settings.LAWS[len(shoe.LAWS) :] if word not in ("no_claim", "bet_after_close")),
     *("fifth_card", "bank_overdealt", "two_third_cards", "false_card", "words_contradict", "restored"),
 )
 """That no claim is heard is told to whoever makes it; cards in the basket have several laws, and one name."""
 REFUSED = (
     *("bet_after_close", "bet_locked", "bet_maximum", "bet_time", "dice_change", "dice_number", "shooter_withdrawn"),
     *("bet_maximum_multiple", "bet_maximum_place", "bet_maximum_simple", "bet_time_associated", "bet_time_come"),
+    *("bet_limit", "bet_minimum", "box_bettors"),
     *("minimum", "ante_limit", "bank_passed", "players_too_few", "players_too_many", "showdown"),
 )
 """Laws that are told only to whoever gives a command that they forbid."""
+
+
+def told(laws: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of a game of cards that are told as irregularities, besides what every shoe has."""
+    return tuple(law for law in laws[len(shoe.LAWS) :] if law not in REFUSED)
+
+
 CELLS = tuple(law for law in dict.fromkeys((*boule_settings.LAWS, *fortune_settings.LAWS)) if law not in REFUSED)
 HOUSE_POKER = tuple(law for law in (*house_poker_settings.LAWS, *house_poker_settings.OWN_LAWS) if law not in REFUSED)
 BANKED = tuple(
@@ -140,7 +148,7 @@ def test_every_list_of_words() -> None:
 
 def test_irregularities_are_what_the_rulebooks_have_laws_for() -> None:
     # A limit that must not change is refused as a command, so it never becomes an irregularity.
-    said = (set(LAWS) | set(BREACHES)) - {"limit_change"}
+    said = (set(LAWS) | set(BREACHES)) - {"limit_change", *REFUSED}
     assert {word for word, _ in contract.table(SECTIONS["irregularity"])} == said
 
 
@@ -152,10 +160,10 @@ def test_alerts_of_a_wheel_are_the_faults_that_no_policy_decides() -> None:
     ("heading", "laws"),
     [
         ("irregularity of a shoe", shoe.LAWS),
-        ("irregularity of punto y banca", punto_banca_settings.LAWS[len(shoe.LAWS) :]),
-        ("irregularity of black jack", (*blackjack_settings.LAWS[len(shoe.LAWS) :], "hands_too_few")),
+        ("irregularity of punto y banca", told(punto_banca_settings.LAWS)),
+        ("irregularity of black jack", (*told(blackjack_settings.LAWS), "hands_too_few")),
         ("irregularity of chemin de fer", CHEMIN),
-        ("irregularity of trente et quarante", trente_settings.LAWS[len(shoe.LAWS) :]),
+        ("irregularity of trente et quarante", told(trente_settings.LAWS)),
         ("irregularity of boule and of the wheel of fortune", CELLS),
         ("irregularity of craps", tuple(law for law in craps_settings.LAWS if law not in REFUSED)),
         ("irregularity of poker against the dealer", HOUSE_POKER),

@@ -197,7 +197,7 @@ def test_dice_that_were_not_thrown_wait_for_a_person(play: Play) -> None:
 def test_coins_and_packets(play: Play) -> None:
     """The slots play by themselves; the shuffler deals when the table is ready, so a hand writes what it says."""
     slots = "slot", "slot-board", "--boxes", "3", "--coin", "250", "--fault", "12:blocked=100000"
-    floor = play("poker-no-draw", "EUS96", '{ dealt = "packets" }', slots, ("shuffler", "shuffler-board"))
+    floor = play("poker-no-draw", "EUS96", '{ dealt = "packets", jackpot_stake = 250 }', slots, ("shuffler", "shuffler-board"))
     shuffler, heard = floor.written["shuffler-board"], floor.heard
     shuffler.say("boot", 1, "by hand")
     raised = shuffler.jam(heard)

@@ -19,8 +19,7 @@ TABLE = "novamas-sim/v1/palma/b1"
 SPEED = 20
 BURN = "2h,Kc,Kd"
 COUPS = "9h,2c,Kd,3s", "2h,Tc,3d,3s,7h,4h", "Kh,Qc,Jd,Ts,Ah,Ac"
-WINNERS = ["player", "banker", None]
-"""None: a tie."""
+WINNERS = ["player", "banker", "tie"]
 
 Play = Callable[..., Subscriber]
 

@@ -103,7 +103,7 @@ def dealt() -> tuple[TableView, Narrator]:
         narrator.event("cards.burned", count=5, shown="5c"),
         *coup(narrator, 1, "6h Th", "9d As Kc", "player"),
         *coup(narrator, 2, "Jd Js", "4h 4d", "banker", "natural", "pair_player", "pair_banker"),
-        *coup(narrator, 3, "2c 4c", "3d 3h", None, "tie", "pair_banker"),
+        *coup(narrator, 3, "2c 4c", "3d 3h", "tie", "tie", "pair_banker"),
         narrator.event("round.opened", round=4),
         narrator.event("round.void", round=4, reason="misdeal", law="ARA02-075", article="art. 3"),
         narrator.event("round.opened", round=5),

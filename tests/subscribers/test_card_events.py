@@ -132,7 +132,7 @@ EVENTS = st.fixed_dictionaries(
         "index": st.integers(-1, 4),
         "card": st.sampled_from([None, "7h", "Ts"]),
         "was": st.sampled_from([None, "player"]),
-        "winner": st.sampled_from([None, "player", "banker"]),
+        "winner": st.sampled_from([None, "player", "banker", "tie"]),
     }
 )
 

@@ -189,6 +189,8 @@ def report_error(turn: Turn, given: DealError) -> None:
     """An error of dealing: the rules make the round null for it, or say that it goes on, or leave it to a person."""
     if given.role not in turn.book.void_by:
         raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
+    if not given.stands:
+        raise Rejected("an error of the deal is not taken back here: it has been acted upon")
     deal = dealing(turn)
     kind = given.who.split(":")[0] if given.who else ""
     reason = turn.book.errors.get(f"{given.error} {kind}", turn.book.errors.get(given.error))

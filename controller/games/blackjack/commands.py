@@ -21,7 +21,8 @@ from controller.commands import (
 )
 from controller.events import LastRounds, SessionClosed
 from controller.games import shoe, talla
-from controller.games.blackjack.state import Deal, Limit, Seat
+from controller.games.blackjack.course import between_plays
+from controller.games.blackjack.state import Limit, Seat
 from controller.games.blackjack.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
@@ -147,11 +148,6 @@ def _begin(turn: Turn, given: Command) -> None:
     if turn.state.deal is not None:
         turn.conclude_unkeyed()
     turn.open_round(given.by)
-
-
-def between_plays(deal: Deal) -> bool:
-    """Whether the dealer has kept his first card for another play, and it has not begun."""
-    return deal.play > 1 and len(deal.dealer) == 1
 
 
 def void(turn: Turn, given: RoundVoid) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.commands import AnyCommand, HandDouble, HandDraw, HandSplit, HandStand, HandSurrender
-from controller.events import Hand
+from controller.commands import AnyCommand, HandDouble, HandDraw, HandEvenMoney, HandSplit, HandStand, HandSurrender
+from controller.events import Hand, Settled
 from controller.games.blackjack.hands import (
     Outcome,
     both,
@@ -27,6 +27,7 @@ from controller.rulebooks.blackjack import Blackjack
 
 DEALER, TABLE, BURN = "dealer", "table", "burn"
 KEYS = ("hand.stand", "hand.draw", "hand.double", "hand.split", "hand.surrender")
+"""What the hand in turn may do."""
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -73,8 +74,18 @@ def closed(rules: Rules, seat: Seat) -> bool:
 
 
 def against(rules: Rules, deal: Deal) -> bool:
-    """Whether a hand is left against the dealer."""
-    return any(not seat.surrendered and worth(rules, seat) <= 21 for seat in deal.seats)
+    """Whether a hand is left against the dealer in this play."""
+    return any(not seat.even_money and remains(rules, seat) for seat in deal.seats)
+
+
+def remains(rules: Rules, seat: Seat) -> bool:
+    """Whether a hand is neither given up nor over 21: it is there for the dealer's other plays too."""
+    return not seat.surrendered and worth(rules, seat) <= 21
+
+
+def between_plays(deal: Deal) -> bool:
+    """Whether the dealer has kept his first card for another play, and it has not begun."""
+    return deal.play > 1 and len(deal.dealer) == 1 and not any(seat.even_money for seat in deal.seats)
 
 
 def turn(rules: Rules, deal: Deal) -> Seat | None:
@@ -102,6 +113,8 @@ def next_card(rules: Rules, deal: Deal) -> str | None:
             due = len(seat.cards) < 2 or seat.asked or seat.doubled
             return seat.who if due else None
     alone = rules.settings.dealer_alone == "stops" and not against(rules, deal)
+    if alone and len(deal.dealer) == 1 and any(bet.bet == "insurance" for bet in deal.bets):
+        return DEALER  # his second card decides the insurance
     return DEALER if dealer_draws(deal.dealer) and not alone else None
 
 
@@ -120,6 +133,8 @@ def refusal(rules: Rules, deal: Deal, seat: Seat, given: AnyCommand) -> str | No
     cards, who = seat.cards, seat.who
     if isinstance(given, HandSurrender):
         return _no_surrender(rules, deal, seat)
+    if isinstance(given, HandEvenMoney):
+        return _no_even_money(rules, deal, seat)
     if seat.split == "aces" and not isinstance(given, HandSplit | HandStand):
         return f"{who} is a split ace: it has had its one card"
     if isinstance(given, HandDraw):
@@ -151,6 +166,32 @@ def _no_surrender(rules: Rules, deal: Deal, seat: Seat) -> str | None:
     return None
 
 
+def _no_even_money(rules: Rules, deal: Deal, seat: Seat) -> str | None:
+    if "even_money" not in rules.book.laws:
+        return "the decree does not let a black jack be paid at par"
+    if not natural(seat):
+        return f"{seat.who} has no black jack"
+    if deal.dealer[:1] and deal.dealer[0][0] != "A":
+        return "the dealer's first card is no ace"
+    if seat.even_money:
+        return f"{seat.who} has taken its win at par already"
+    if not at_par(deal):
+        return "the dealer has drawn, or a third card was given" if deal.dealer else "the dealer has no card yet"
+    return None
+
+
+def at_par(deal: Deal) -> bool:
+    """Whether a black jack may be paid at par now: while insurance is offered, and before each later play of the dealer."""
+    if deal.play > 1:
+        return len(deal.dealer) == 1 and deal.dealer[0][0] == "A"
+    return bool(deal.insurance)
+
+
+def may_take_even_money(rules: Rules, deal: Deal) -> tuple[str, ...]:
+    """The hands that may take their win at par now."""
+    return tuple(seat.who for seat in deal.seats if _no_even_money(rules, deal, seat) is None)
+
+
 # What comes out
 
 
@@ -158,7 +199,12 @@ def hands(rules: Rules, deal: Deal) -> tuple[Hand, ...]:
     """All hands as they are settled: from the croupier's right to his left, the dealer's own last."""
     mine = [
         Hand(
-            who=seat.who, cards=seat.cards, points=worth(rules, seat), kind=_kind(rules, seat), outcome=_outcome(rules, deal, seat)
+            who=seat.who,
+            cards=seat.cards,
+            points=worth(rules, seat),
+            kind=_kind(rules, seat),
+            outcome=_outcome(rules, deal, seat),
+            settled=_settled(rules, deal, seat),
         )
         for seat in reversed(deal.seats)
     ]
@@ -176,6 +222,7 @@ def _kind(rules: Rules, seat: Seat) -> str | None:
     kinds = {
         "surrender": seat.surrendered,
         "bust": worth(rules, seat) > 21,
+        "even_money": seat.even_money,
         "blackjack": natural(seat),
         "three_sevens": "three_sevens" in rules.book.pays and three_sevens(seat.cards),
         "doubled": seat.doubled,
@@ -186,6 +233,8 @@ def _kind(rules: Rules, seat: Seat) -> str | None:
 def _outcome(rules: Rules, deal: Deal, seat: Seat) -> Outcome:
     if seat.surrendered or worth(rules, seat) > 21:
         return "lose"
+    if seat.even_money:
+        return "win"
     outcome = compare(worth(rules, seat), natural(seat), deal.dealer)
     settings = rules.settings
     better = (natural(seat) and settings.blackjack_tie == "wins") or (
@@ -194,14 +243,40 @@ def _outcome(rules: Rules, deal: Deal, seat: Seat) -> Outcome:
     return "win" if outcome == "tie" and better else outcome
 
 
+def _settled(rules: Rules, deal: Deal, seat: Seat) -> tuple[Settled, ...]:
+    """What becomes of the bet on a hand. Of one that gave up half goes back, which is neither won nor lost."""
+    if seat.surrendered:
+        return ()
+    outcome, pays = _outcome(rules, deal, seat), rules.book.pays
+    kind = _kind(rules, seat)
+    won = pays[kind] if kind in ("blackjack", "three_sevens") else pays["win"]
+    return (Settled(bet="bet", outcome=outcome, pays=won if outcome == "win" else None),)
+
+
+def side_bets(rules: Rules, deal: Deal) -> tuple[Settled, ...]:
+    """The bets beside those on the hands, as far as they are decided: insurance, and by box the bet on pairs."""
+    found = []
+    if deal.insurance is not None and len(deal.dealer) > 1:
+        won = is_blackjack(deal.dealer)
+        found.append(Settled(bet="insurance", outcome="win" if won else "lose", pays=rules.book.pays["insurance"] if won else None))
+    for seat in deal.seats if deal.play == 1 and rules.settings.pair_bets else ():
+        if "." not in seat.who:
+            mark = pair_mark(first_cards(deal, seat)[:2])
+            pays = rules.book.pair_bets[mark] if mark else None
+            found.append(Settled(bet="pairs", who=seat.who, outcome="win" if mark else "lose", pays=pays))
+    return tuple(found)
+
+
 def marks(rules: Rules, deal: Deal) -> tuple[str, ...]:
     """What else wins or loses bets: insurance, and by box the bets on pairs and the accumulated ones, where the table has them.
 
+    Insurance is undecided where the dealer has not drawn, since no hand was left against him.
     Side bets are settled with the first of the dealer's hands.
     """
     found = [f"play {deal.play}"] if rules.book.plays > 1 else []
     if deal.insurance is not None:
-        found.append("insurance_wins" if is_blackjack(deal.dealer) else "insurance_loses")
+        drew = len(deal.dealer) > 1
+        found.append("insurance_wins" if is_blackjack(deal.dealer) else "insurance_loses" if drew else "insurance_undecided")
     for seat in deal.seats if deal.play == 1 else ():
         if "." in seat.who:
             continue

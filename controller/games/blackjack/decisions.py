@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.commands import CardDecide, HandDouble, HandDraw, HandSplit, HandStand, HandSurrender
+from controller.commands import CardDecide, HandDouble, HandDraw, HandEvenMoney, HandSplit, HandStand, HandSurrender
 from controller.events import CardsBurned, HandDecided
 from controller.games import shoe, talla
 from controller.games.blackjack import course
@@ -17,14 +17,15 @@ from controller.games.cards import is_card
 from controller.games.game import Rejected
 from controller.games.session import session, stands
 
-Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender
-Decision = Literal["stand", "draw", "double", "split", "surrender"]
+Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender | HandEvenMoney
+Decision = Literal["stand", "draw", "double", "split", "surrender", "even_money"]
 
 DONE: dict[type[Key], tuple[Decision, Callable[[Seat], Seat]]] = {
     HandStand: ("stand", lambda seat: replace(seat, stood=True)),
     HandDraw: ("draw", lambda seat: replace(seat, asked=True)),
     HandDouble: ("double", lambda seat: replace(seat, doubled=True)),
     HandSurrender: ("surrender", lambda seat: replace(seat, surrendered=True)),
+    HandEvenMoney: ("even_money", lambda seat: replace(seat, even_money=True)),
     HandSplit: ("split", lambda seat: seat),
 }
 """What each key is called, and what it makes of the hand."""
@@ -40,7 +41,8 @@ def take_key(turn: Turn, given: Key) -> None:
         raise Rejected("no hand is in play")
     seat = _seat(turn, deal, given)
     if why := course.refusal(turn.rules, deal, seat, given):
-        raise Rejected(f"{why}: {turn.book.article}")
+        law = turn.book.laws.get("even_money") if isinstance(given, HandEvenMoney) else None
+        raise Rejected(f"{why}: {f'{law.rule}, {law.article}' if law else turn.book.article}")
     decision, done = DONE[type(given)]
     turn.change(deal=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat)))
     turn.say(HandDecided(round=deal.round, who=seat.who, decision=decision, by=given.by))
@@ -48,12 +50,12 @@ def take_key(turn: Turn, given: Key) -> None:
 
 
 def _seat(turn: Turn, deal: Deal, given: Key) -> Seat:
-    """The hand that the key is about: the one whose turn it is; any hand that still may, where it gives up."""
+    """The hand that the key is about: the one whose turn it is; any hand that still may, where it gives up or is paid at par."""
     now = course.turn(turn.rules, deal)
     named = deal.seat(given.who) if given.who is not None else now
     if named is None:
         raise Rejected("no hand is to speak now" if given.who is None else f"there is no hand {given.who} in play")
-    if isinstance(given, HandSurrender) or named == now:
+    if isinstance(given, HandSurrender | HandEvenMoney) or named == now:
         return named
     to = course.next_card(turn.rules, deal)
     raise Rejected(f"it is for {now.who} to speak" if now else f"a card is due to {to}" if to else "no hand is to speak now")

@@ -21,8 +21,8 @@ from typing import Any
 import msgspec
 
 from controller import commands as person
-from controller.games import shoe, talla
-from controller.games.blackjack import commands, course, decisions, readings
+from controller.games import shoe, stakes, talla
+from controller.games.blackjack import bets, commands, course, decisions, readings
 from controller.games.blackjack.course import Rules
 from controller.games.blackjack.hands import points
 from controller.games.blackjack.settings import BlackjackSettings, faults
@@ -55,10 +55,10 @@ INPUTS = Inputs(
         person.BoxesSet: commands.set_boxes,
         person.BetsOpen: commands.open_bets,
         person.BetsClose: commands.close_bets,
+        person.BetPlace: bets.place,
+        person.BetWithdraw: bets.withdraw,
         person.LastRoundsAnnounce: commands.announce_last_rounds,
-        **dict.fromkeys(
-            (person.HandStand, person.HandDraw, person.HandDouble, person.HandSplit, person.HandSurrender), decisions.take_key
-        ),
+        **dict.fromkeys(decisions.DONE, decisions.take_key),
     },
 )
 
@@ -76,6 +76,7 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
     def __init__(self, book: Blackjack, settings: BlackjackSettings) -> None:
         if wrong := faults(settings, book):
             raise ValueError(f"{'; '.join(wrong)}: {book.article}")
+        stakes.refuse_unknown(settings.highest, ("hands", *(("pairs",) if settings.pair_bets else ())))
         super().__init__(book, settings)
         self.rules = Rules(book, settings)
 
@@ -95,7 +96,9 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
             "turn": speaks.who if speaks and not state.doubt else None,
             "hands": {seat.who: self._hand(seat.cards, course.worth(self.rules, seat)) for seat in deal.seats} if deal else {},
             "dealer": self._hand(deal.dealer, points(deal.dealer)) if deal and deal.dealer else None,
+            "bets": stakes.shown(deal),
             "insurance": bool(deal and deal.insurance),
+            "even_money": list(course.may_take_even_money(self.rules, deal)) if deal else [],
             "play": deal.play if deal else None,
             "last_round": deal.last if deal else False,
             "last_rounds": state.last_rounds,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from controller.games import shoe
 from controller.games.amounts import Count
 from controller.games.shoe import ShoeSettings
+from controller.games.stakes import Highest
 from controller.rulebooks.blackjack import Blackjack
 
 
@@ -39,6 +42,8 @@ class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, k
     """The cut card comes before the first card of a round: the round is played, or the talla is over before it."""
     burn_continuous: Literal["yes", "no"] = "no"
     """Whether cards are burned from a shoe that shuffles by itself without end."""
+    highest: Highest = msgspec.field(default_factory=dict)
+    """The highest stakes that the authorisation fixes: ``hands pairs``."""
 
 
 LAWS = (
@@ -51,8 +56,12 @@ LAWS = (
     "card_unsure",
     "card_out_of_round",
     "card_before_decision",
+    "bet_after_close",
+    "bet_limit",
 )
-"""The laws that the game cites: a rulebook has each of them, and ``hands_too_few`` where it has a least number of hands."""
+"""The laws that the game cites: a rulebook has each of them, ``hands_too_few`` where it has a least number of hands,
+``box_bettors`` where it says how many may bet on a box, and ``even_money`` where a black jack may be paid at par.
+"""
 
 
 def faults(settings: BlackjackSettings, book: Blackjack) -> list[str]:

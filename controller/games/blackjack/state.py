@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from controller.events import Frame, Hand
 from controller.games.moves import Remembered
 from controller.games.shoe import Past, Shoe
+from controller.games.stakes import Stake
 
 REMEMBERED = 20
 """Rounds that the retained history shows."""
@@ -18,7 +19,9 @@ Doubt = Literal["silence", "shoe_reset", "hands_too_few"]
 
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One hand of one box. ``split``: what pair it was part of. ``asked``: its next card is asked for."""
+    """One hand of one box. ``split``: what pair it was part of. ``asked``: its next card is asked for. ``even_money``: a black jack
+    that has taken its win at par, in this play of the dealer.
+    """
 
     who: str
     cards: tuple[str, ...] = ()
@@ -26,6 +29,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     doubled: bool = False
     stood: bool = False
     surrendered: bool = False
+    even_money: bool = False
     asked: bool = False
 
 
@@ -34,7 +38,7 @@ class Deal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``play``: which of the dealer's hands this is, where he has several. ``loose``: cards of which nobody said whose they are.
     ``insurance``: whether it may be taken now. ``latest``: who got the latest card. ``stands``: who decided about a card.
-    ``last``: the cut card has come.
+    ``last``: the cut card has come. ``bets``: those that were told.
     """
 
     round: int
@@ -48,6 +52,7 @@ class Deal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     frames: tuple[Frame, ...] = ()
     stands: str | None = None
     last: bool = False
+    bets: tuple[Stake, ...] = ()
 
     @property
     def begun(self) -> bool:

@@ -24,6 +24,7 @@ from controller.events import (
     RoundOpened,
     RoundResult,
     RoundUnresolved,
+    Settled,
 )
 from controller.games import shoe
 from controller.games.blackjack import course
@@ -153,7 +154,14 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
             self.change_deal(loose=deal.loose[:-1])
             return deal.loose[-1]
         left = seat.cards[:-1]
-        self.change(deal=replace(deal, latest=None).with_seat(replace(seat, cards=left, asked=len(left) > 1 and not seat.doubled)))
+        if deal.insurance:  # it is offered anew when the hand has its two cards
+            deal = replace(deal, insurance=None)
+            self.say(Insurance(round=deal.round, offered=False))
+        self.change(
+            deal=replace(deal, latest=None).with_seat(
+                replace(seat, cards=left, asked=len(left) > 1 and not seat.doubled, even_money=False)
+            )
+        )
         return seat.cards[-1]
 
     # Its outcome: a result, null, or unresolved
@@ -166,11 +174,11 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
             self.change_deal(insurance=False)
             self.say(Insurance(round=deal.round, offered=False))
             deal = replace(deal, insurance=False)
-        self._result(deal, course.hands(self.rules, deal), course.marks(self.rules, deal))
-        if deal.play < self.book.plays and course.against(self.rules, deal):
-            self.change(
-                deal=replace(deal, round=deal.round + 1, dealer=deal.dealer[:1], play=deal.play + 1, frames=(), latest=None)
-            )
+        self._result(deal, course.hands(self.rules, deal), course.marks(self.rules, deal), course.side_bets(self.rules, deal))
+        if deal.play < self.book.plays and any(course.remains(self.rules, seat) for seat in deal.seats):
+            seats = tuple(replace(seat, even_money=False) for seat in deal.seats)
+            number, play = deal.round + 1, deal.play + 1
+            self.change(deal=replace(deal, round=number, seats=seats, dealer=deal.dealer[:1], play=play, frames=(), latest=None))
 
     def conclude_unkeyed(self) -> None:
         """The round is over, and nobody said what the hands did: the dealer's own is told where his rule leaves one only."""
@@ -185,8 +193,12 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
         else:
             self.unresolved("undecided")
 
-    def _result(self, deal: Deal, hands: tuple[Hand, ...], marks: tuple[str, ...]) -> None:
-        self.say(RoundResult(round=deal.round, hands=hands, winner=None, marks=marks, frames=deal.frames, confirmed_by=deal.stands))
+    def _result(self, deal: Deal, hands: tuple[Hand, ...], marks: tuple[str, ...], bets: tuple[Settled, ...] = ()) -> None:
+        self.say(
+            RoundResult(
+                round=deal.round, hands=hands, winner=None, marks=marks, bets=bets, frames=deal.frames, confirmed_by=deal.stands
+            )
+        )
         self._record(Entry(round=deal.round, kind="result", hands=hands, marks=marks))
         self._count_down(deal.round)
 

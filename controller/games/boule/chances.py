@@ -6,7 +6,8 @@ from collections import Counter
 
 import msgspec
 
-from controller.events import Colour, Half, Parity
+from controller.events import Colour, Half, Parity, Settled
+from controller.games.stakes import Stake
 from controller.rulebooks.wheels import Boule
 
 
@@ -44,6 +45,17 @@ def winning(number: int, book: Boule) -> tuple[str, ...]:
 def bets(book: Boule) -> tuple[str, ...]:
     """Every bet, by name: the numbers, and the simple chances."""
     return (*(str(number) for number in range(1, book.numbers + 1)), *book.chances)
+
+
+def settled(number: int, told: tuple[Stake, ...], book: Boule) -> tuple[Settled, ...]:
+    """What becomes of each bet that was told when this number comes."""
+    won = winning(number, book)
+    return tuple(
+        Settled(bet=each.bet, outcome="win", pays=book.bets["number" if each.bet.isdecimal() else "simple"].pays, who=each.who)
+        if each.bet in won
+        else Settled(bet=each.bet, outcome="lose", who=each.who)
+        for each in told
+    )
 
 
 def faults(holes: tuple[tuple[int, ...], ...], book: Boule) -> list[str]:

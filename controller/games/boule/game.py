@@ -14,13 +14,15 @@ from typing import Any
 from msgspec.structs import asdict
 
 from controller.commands import BetsClose, LimitAnnounce, SessionOpen
-from controller.games.boule.chances import bets, chances, faults
+from controller.games import stakes
+from controller.games.boule.chances import bets, chances, faults, settled
 from controller.games.boule.settings import BREACHES, BouleSettings
 from controller.games.cells import game as cells
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
 from controller.games.game import Rejected
+from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import commands as wheel_commands
 from controller.games.wheels.state import Entry
 from controller.rulebooks.wheels import Boule
@@ -52,17 +54,24 @@ class Turn(CellsTurn):
         """The number of each hole, row by row from 1."""
         return self._symbols
 
-    def bets(self) -> tuple[str, ...]:
-        """The numbers and the simple chances."""
-        return bets(self.book)
+    def offered(self) -> Mapping[str, Bounds]:
+        """The numbers and the simple chances. The highest stakes are multiples of the authorised minimum, and hold for each player
+        by himself.
+        """
+        authorised = self.settings.authorised_minimum or self.state.minimum
+        kinds = {
+            name: bounds(authorised, bet.limits, self.settings.highest.get(name))._replace(least=self.state.minimum)
+            for name, bet in self.book.bets.items()
+        }
+        return {bet: kinds["number" if bet.isdecimal() else "simple"] for bet in bets(self.book)}
 
     def forgets(self) -> dict[str, Any]:
         """Whose turn it is to throw begins anew with a session."""
         return {**super().forgets(), "thrower": None, "throws": 0}
 
-    def tells(self, number: Number) -> dict[str, Any]:
-        """Its simple chances."""
-        return asdict(chances(int(number), self.book))
+    def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
+        """Its simple chances, and what becomes of each bet that was told."""
+        return asdict(chances(int(number), self.book)) | {"bets": settled(int(number), bets, self.book)}
 
 
 def open_session(turn: Turn, given: SessionOpen) -> None:
@@ -114,6 +123,7 @@ class BouleGame(CellsGame):
         wrong = faults(settings.holes, book)
         if wrong:
             raise ValueError(f"holes: {'; '.join(wrong[:3])}")
+        stakes.refuse_unknown(settings.highest, book.bets)
         super().__init__(book, settings)
 
     def own(self, state: State) -> dict[str, Any]:

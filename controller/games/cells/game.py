@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.commands import BetPlace, BetsOpen
+from controller.commands import BetsOpen
 from controller.games.cells import commands, readings
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
@@ -26,7 +26,6 @@ INPUTS = wheels.INPUTS.also(
     },
     at_the_table={
         BetsOpen: commands.open_bets,
-        BetPlace: commands.place_bet,
     },
 )
 

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from controller.games.amounts import Count
+from controller.games.stakes import Highest
 from controller.games.wheels.settings import Breach
 
 Asked = Literal["warn", "ask"]
@@ -33,6 +34,9 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     last_rounds_count: Literal["valid", "all"] = "valid"
     """Which spins the announced last ones are: those with a result, or null ones as well. Not said."""
 
+    highest: Highest = msgspec.field(default_factory=dict)
+    """The highest stakes that the authorisation fixes, or of which the casino gave notice: by the name of the bet."""
+
 
 BREACHES: dict[str, Breach] = {name: Breach("inspector", name) for name in ("too_few_turns", "between", "launched_again")}
 """The breaches that a setting of the same name decides, at both games."""
@@ -43,6 +47,7 @@ LAWS = (
     "out_of_order",
     "before_no_more_bets",
     "bet_after_close",
+    "bet_limit",
     "not_definitive",
     "too_few_turns",
     "between",

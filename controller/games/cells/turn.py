@@ -29,10 +29,6 @@ class CellsTurn(WheelTurn):
     def symbols(self) -> Mapping[int, Number]:
         """What each place of the wheel is worth, by its place from 1."""
 
-    @abstractmethod
-    def bets(self) -> tuple[str, ...]:
-        """What may be bet on, by name."""
-
     def has(self, number: Number | None) -> TypeGuard[Number]:
         """Whether the wheel has this number."""
         return number is not None and number in set(self.symbols().values())

@@ -131,15 +131,16 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     settle(turn)
 
 
-def _winner(turn: Turn, said: str | None) -> str | None:
+def _winner(turn: Turn, said: str | None) -> str:
     """At one hand its name, the bank's or ``tie``; at two cloths one of these for each, parted by a comma."""
-    given = (said or "").split(",")
+    said = said or ""
+    given = said.split(",")
     if len(given) != len(turn.book.hands) or any(
         each not in (who, turn.book.bank, "tie") for each, who in zip(given, turn.book.hands, strict=True)
     ):
         example = ",".join(turn.book.hands)
         raise Rejected(f"say the winner: {example}, with {turn.book.bank} or tie in the place of who has not won")
-    return None if said == "tie" else said
+    return said
 
 
 def correct(turn: Turn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed

@@ -9,6 +9,7 @@ from __future__ import annotations
 from controller.games.chemin.hands import (
     NATURAL,
     any_third,
+    bank_bound_by,
     bank_duty,
     bank_plays,
     cards_of,
@@ -222,7 +223,8 @@ def _finish(turn: Turn) -> None:
             turn.once(f"natural_forgotten {book.bank}", lambda: turn.irregular("natural_forgotten", detail=book.bank))
         if (duty, hand.words[book.bank]) in (("T", "stand"), ("P", "draw")) and "bank_word" not in turn.hand.said:
             turn.change_hand(said=(*turn.hand.said, "bank_word"))
-            turn.question("bank_word", detail=hand.words[book.bank])
+            law = book.laws[bank_bound_by(book, hand)]
+            turn.question("bank_word", law, detail=hand.words[book.bank])
             return
     turn.result()
 

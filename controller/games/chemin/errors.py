@@ -301,7 +301,7 @@ def _exposed(turn: Turn, given: CardDecide) -> None:
     both = len(shown) == 2
     if len(turn.book.hands) > 1:
         if both:
-            turn.change_hand(restored=True, bank_fault=fault == "banker")
+            turn.change_hand(bank_fault=fault == "banker")
     elif fault == "croupier":
         turn.change_hand(said=(*turn.hand.said, "ruled"), table=both or hand.table, optional=both)
     else:

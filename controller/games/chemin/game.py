@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from controller import commands as person
-from controller.games import shoe, talla
+from controller.games import shoe, stakes, talla
 from controller.games.chemin import commands, errors, readings, words
 from controller.games.chemin.hands import cards_of, next_dealt, shows, speaker
 from controller.games.chemin.settings import CheminSettings
@@ -50,6 +50,8 @@ INPUTS = Inputs(
         person.ShoeEnd: commands.end_shoe,
         person.BetsOpen: commands.open_bets,
         person.BetsClose: commands.close_bets,
+        person.BetPlace: stakes.place_bet,
+        person.BetWithdraw: stakes.withdraw_bet,
         person.TableFollow: commands.follow_table,
         person.HandDraw: words.draw,
         person.HandStand: words.stand,
@@ -93,6 +95,7 @@ class CheminGame(Machine[Chemin, CheminSettings, State, Turn]):
             "hands": {who: [card.told for card in cards_of(hand, who)] for who in self.book.everyone} if hand else {},
             "words": hand.words if hand else {},
             "table_followed": bool(hand and hand.table) or self.settings.banker == "table",
+            "bets": stakes.shown(hand),
             "unresolved": [entry.round for entry in state.unresolved()],
             "last_result": _outcomes(last) if last else None,
             "last_rounds": state.last,

@@ -201,7 +201,11 @@ def cell(book: Chemin, coup: Coup, who: str) -> Cell:
 
 
 def bank_duty(book: Chemin, coup: Coup, *, table: bool) -> Cell:
-    """What the bank must do: ``T`` draw, ``P`` stand, ``O`` as it likes. ``table``: it keeps to the table in any case."""
+    """What the bank must do: ``T`` draw, ``P`` stand, ``O`` as it likes. ``table``: it keeps to the table in any case.
+
+    At two cloths it is free in an ordinary round, also against a natural; what the decrees say of «the banker in restored plays»
+    binds it in these alone.
+    """
     made, against = opening(book, coup, book.bank), playing(book, coup)
     if not bank_plays(book, coup) or made >= NATURAL:
         return "P"
@@ -211,16 +215,25 @@ def bank_duty(book: Chemin, coup: Coup, *, table: bool) -> Cell:
         return "T"
     if any(coup.fates.get(who) == "nine" for who in against):
         return "P" if made == 7 else "O"
-    laid_down = len(against) < len(book.hands)
-    if not (table or coup.table or coup.restored or laid_down):
-        return "O"
     cells = {cell(book, coup, who) for who in against}
-    if len(cells) == 1:
-        (only,) = cells
-        return "T" if only == "O" and (laid_down or coup.optional) else only
-    if coup.bank_fault and cells == {"T", "P"}:
+    if cells == {"T", "P"} and coup.bank_fault:
         return "T" if made <= 5 else "P"
-    return "O"
+    laid_down = coup.restored and "natural" in map(coup.words.get, book.hands)
+    if len(cells) > 1 or not (table or coup.table or coup.restored):
+        return "O"
+    (only,) = cells
+    return "T" if only == "O" and (laid_down or coup.optional) else only
+
+
+def bank_bound_by(book: Chemin, coup: Coup) -> str:
+    """The name of the law that sets what the bank must do."""
+    if len(book.hands) > 1 or opening(book, coup, book.bank) == 0:
+        return "bank_word"
+    if any(coup.fates.get(who) == "nine" for who in playing(book, coup)):
+        return "basket_nine"
+    if "false_card" in coup.said:
+        return "false_card"
+    return "cards_shown" if coup.optional or len(coup.owed) > 1 else "table_followed"
 
 
 # Who wins

@@ -47,5 +47,6 @@ LAWS = (
     "natural_forgotten",
     "table_followed",
     "no_claim",
+    "bet_after_close",
 )
 """The laws that the game cites: a rulebook has each of them, and one for each of its ``errors``."""

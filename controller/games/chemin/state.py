@@ -9,6 +9,7 @@ import msgspec
 from controller.events import Frame, Hand
 from controller.games.rounds import Rounds
 from controller.games.shoe import Past, Shoe
+from controller.games.stakes import Stake
 
 SHOWN = 20
 """Rounds that the retained history shows."""
@@ -48,9 +49,10 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``banco``: one player plays alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the
     bank keeps to the table of plays; ``optional``: it draws in the optional cells. ``restored``: a wrong word was put right;
-    ``bank_fault``: by an error of the banker's. ``shown``: cards that were exposed before their time, by hand; ``owed``:
-    those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two first cards. ``said``: what
-    was reported already. ``question``: the irregularity that waits for a person. ``stands``: who let it go on.
+    ``bank_fault``: the banker has shown both cards of a cloth. ``shown``: cards that were exposed before their time, by hand;
+    ``owed``: those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two first cards.
+    ``said``: what was reported already. ``question``: the irregularity that waits for a person. ``stands``: who let it go on.
+    ``bets``: those that were told.
     """
 
     round: int
@@ -69,6 +71,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     said: tuple[str, ...] = ()
     question: str | None = None
     stands: str | None = None
+    bets: tuple[Stake, ...] = ()
 
     @property
     def begun(self) -> bool:

@@ -5,7 +5,7 @@ Each move changes the state and says its event in one go, so that the two cannot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -28,6 +28,7 @@ from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import Card, Coup, Entry, State, Word
 from controller.games.rounds import RoundMoves
 from controller.games.session import count_down
+from controller.games.stakes import Bounds
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.law import Law
 
@@ -65,6 +66,10 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
         if any(card.doubt for card in (*self.state.loose, *(hand.cards if hand else ()))):
             return ("card.decide", "round.void") if hand else ("card.decide",)
         return QUESTIONS[hand.question] if hand and hand.question else ()
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """The hands that are bet on. What they may win is what the bank has, which nobody tells."""
+        return dict.fromkeys(self.book.hands, Bounds(self.state.minimum))
 
     # The cards
 
@@ -142,9 +147,10 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
             self.void(hand, "misdeal", self.book.laws["card_in_basket"])
             return
         single = len(self.book.hands) == 1
-        winner = next((each.who for each in hands if single and each.outcome == "win"), None)
+        tied = single and hands[0].outcome == "tie"
+        winner = next((each.who for each in hands if single and each.outcome == "win"), "tie" if tied else None)
         marks: tuple[str, ...] = ("natural",) if any(each.kind == "natural" for each in hands) else ()
-        marks += ("tie",) if single and hands[0].outcome == "tie" else ()
+        marks += ("tie",) if tied else ()
         self._record(Entry(round=hand.round, kind="result", winner=winner, hands=hands))
         self.say(
             RoundResult(
@@ -159,11 +165,11 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
         count_down(self, hand.round)
         self._over()
 
-    def told_result(self, number: int, winner: str | None, by: str) -> None:
+    def told_result(self, number: int, winner: str, by: str) -> None:
         """A person stands for the result of a round whose cards are not all known."""
         hand = self.state.hand
         frames = frames_up(hand) if hand is not None and hand.round == number else ()
-        marks = ("tie",) if winner is None else ()
+        marks = ("tie",) if winner == "tie" else ()
         self._record(Entry(round=number, kind="result", winner=winner))
         self.say(RoundResult(round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by))
         count_down(self, number)
@@ -213,10 +219,10 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
 
     # What is not as it should be
 
-    def question(self, what: str, *, detail: str | None = None) -> None:
-        """Say what is not as it should be, and the round waits for a person."""
+    def question(self, what: str, law: Law | None = None, *, detail: str | None = None) -> None:
+        """Say what is not as it should be, and where that stands; the round waits for a person."""
         self.change_hand(question=what)
-        self.irregular(what, asks=QUESTIONS[what], detail=detail)
+        self.irregular(what, law, asks=QUESTIONS[what], detail=detail)
 
     def doubt(self, at: int, what: str) -> None:
         """A person must decide about this card of the round; it waits, and so do all that come after it."""

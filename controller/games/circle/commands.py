@@ -18,7 +18,7 @@ from controller.commands import (
 )
 from controller.events import DeckChecked, LastRounds, LimitChanged, SessionClosed
 from controller.games.circle.readings import checked
-from controller.games.circle.showdown import Shown, compare, open_boards, open_hands
+from controller.games.circle.showdown import TIE, Shown, compare, open_boards, open_hands
 from controller.games.circle.state import Round
 from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import Turn
@@ -204,16 +204,15 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     """A person stands for a result that the table cannot know: not against the cards that lie open."""
     of = undecided(turn.state, turn.state.hand, given.round)
     allowed = [seat.who for seat in (of.live if isinstance(of, Round) else of.hands)]
-    if given.winner not in (*allowed, "tie"):
+    if given.winner not in (*allowed, TIE):
         raise Rejected(f"say the winner: {', '.join(allowed)} or tie")
     if isinstance(of, Round):
         if not of.showdown:
             raise Rejected("the round is being played: betting.close names a winner to whom all gave up")
         against_cards(turn, of, given.winner)
-    winner = None if given.winner == "tie" else given.winner
-    marks = ("split",) if winner is None else ()
+    marks = ("split",) if given.winner == TIE else ()
     hands = tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards) if isinstance(of, Round) else ()
-    turn.result(of, Shown(hands, winner, marks), stands(given))
+    turn.result(of, Shown(hands, given.winner, marks), stands(given))
 
 
 def against_cards(turn: Turn, hand: Round, winner: str | None) -> None:

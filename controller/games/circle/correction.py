@@ -6,19 +6,18 @@ round are not remembered any more, a person says the winner.
 
 from __future__ import annotations
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from controller.commands import ResultCorrect
 from controller.games.circle.commands import against_cards
-from controller.games.circle.showdown import compare, laid_open
+from controller.games.circle.showdown import TIE, compare, laid_open
 from controller.games.circle.state import Round
 from controller.games.circle.streets import pack
 from controller.games.circle.turn import Turn
 from controller.games.game import Rejected
 from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
 from controller.games.poker.state import Entry
-
-TIE = "tie"
 
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
@@ -45,7 +44,7 @@ def _right(turn: Turn, entry: Entry, given: ResultCorrect, hand: Round | None) -
 
 def _by_word(turn: Turn, entry: Entry, hand: Round | None, given: ResultCorrect) -> None:
     """Nothing was compared: the winner is what a person says; what lay open lies as it is right."""
-    was = entry.winner or TIE
+    was = entry.winner
     if given.winner is None and not given.hands:
         raise Rejected("say the winner, a seat or tie, or the hands that were told wrongly")
     if "blank" in entry.marks:
@@ -60,10 +59,9 @@ def _by_word(turn: Turn, entry: Entry, hand: Round | None, given: ResultCorrect)
         raise Rejected(f"the winner of round {entry.round} is {was} already")
     if hand is not None:
         against_cards(turn, laid_open(hand, {each.who: each.cards for each in hands}), given.winner)
-    winner = None if given.winner == TIE else given.winner
     told = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()
-    after = Outcome(hands=hands, marks=("split",) if winner is None else told, winner=winner)
-    tell(turn, entry, before, after, given, was)
+    after = Outcome(hands=hands, marks=("split",) if given.winner == TIE else told, winner=given.winner)
+    tell(turn, entry, before, after, given, UNSET if was is None else was)
 
 
 def _may_win(who: str, hand: Round | None) -> None:

@@ -14,6 +14,8 @@ from controller.games.circle.state import Seat
 from controller.games.circle.streets import around, places, streets
 from controller.games.circle.turn import Turn
 from controller.games.game import Rejected
+from controller.games.roles import IN_CHARGE
+from controller.games.session import stands
 from controller.rulebooks.circle import Remedy
 
 REASONS: Mapping[str, VoidReason] = {
@@ -53,10 +55,34 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
 
 def report(turn: Turn, given: DealError) -> None:
     """A person tells an error."""
-    name = "extra_common" if given.error == "too_many" and (given.who or "").startswith("board") else given.error
+    name = named(given)
+    if not given.stands:
+        _take_back(turn, given, f"deal_{name}")
+        return
     if name not in turn.book.errors:
         raise Rejected(f"the decree has no rule for {name!r} in this game: say round.void, or go on")
     apply(turn, Error(name=name, who=given.who, index=given.index, count=given.count, seen=given.seen, by=given))
+
+
+def named(given: DealError) -> str:
+    """The rulebook's name of the error: one more common card, and cards that a player shows by mistake, have their own."""
+    if given.error == "too_many" and (given.who or "").startswith("board"):
+        return "extra_common"
+    return "bared" if given.error == "exposed" and given.fault == "player" else given.error
+
+
+def _take_back(turn: Turn, given: DealError, what: str) -> None:
+    """There was no such error: who is in charge stands for it, and what waited for a decision goes on."""
+    if given.role not in IN_CHARGE:
+        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(IN_CHARGE)}")
+    trouble = next((each for each in turn.state.troubles if each.what == what and given.who in (None, each.who)), None)
+    if trouble is None:
+        raise Rejected(f"no error {given.error} waits for a decision: none is taken back")
+    turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
+    if turn.state.hand is not None:
+        turn.change_hand(stands=stands(given))
+    turn.settle()
+    turn.expect()
 
 
 def apply(turn: Turn, error: Error) -> None:
@@ -107,9 +133,29 @@ def _ask(turn: Turn, error: Error) -> None:
     turn.trouble(error.what, who=error.who)
 
 
+def _put_right(turn: Turn, error: Error) -> None:
+    """Before the bets begin a person says whether it was put right. After that it cannot be: the round is null, unless the error
+    is taken back because there was none.
+    """
+    _in_round(turn)
+    if turn.hand.begun:
+        turn.trouble(error.what, who=error.who, asks=("round.void", "deal.error"))
+    else:
+        _ask(turn, error)
+
+
 def _note(turn: Turn, error: Error) -> None:
-    """It is told, and the game goes on."""
-    turn.irregular(error.what, detail=error.who)
+    """It is told, and the play stays valid."""
+    turn.irregular(error.what, detail=of_a_player(turn, error).who)
+
+
+def of_a_player(turn: Turn, error: Error) -> Seat:
+    """Whose cards it is about."""
+    _in_round(turn)
+    seat = turn.hand.seat(error.who)
+    if seat is None or seat not in turn.hand.live:
+        raise Rejected(f"say whose cards: {', '.join(each.who for each in turn.hand.live)}")
+    return seat
 
 
 def _replace(turn: Turn, error: Error) -> None:
@@ -129,10 +175,7 @@ def _replace(turn: Turn, error: Error) -> None:
 
 def _annul(turn: Turn, error: Error) -> None:
     """Cards of two players touched: both hands are null. They are told one after the other."""
-    _in_round(turn)
-    seat = turn.hand.seat(error.who)
-    if seat is None or seat not in turn.hand.live:
-        raise Rejected(f"say whose cards: {', '.join(each.who for each in turn.hand.live)}")
+    seat = of_a_player(turn, error)
     law = turn.book.laws[error.what]
     first = next((each for each in turn.state.troubles if each.what == error.what), None)
     leave(turn, seat.who, "annulled")
@@ -186,6 +229,7 @@ REMEDIES: Mapping[Remedy, Callable[[Turn, Error], None]] = {
     "restart_if_seen": _restart_if_seen,
     "collect": _collect,
     "ask": _ask,
+    "put_right": _put_right,
     "note": _note,
     "replace": _replace,
     "annul": _annul,
@@ -212,7 +256,7 @@ def decide(turn: Turn, given: CardDecide) -> None:
         turn.change_hand(held=(), gone=(*hand.gone, *gone))
     turn.change(troubles=tuple(others))
     if hand is not None:
-        turn.change_hand(stands=f"{given.by} ({given.role})")
+        turn.change_hand(stands=stands(given))
         if trouble.what in DISBELIEVED:
             turn.disbelieve()
     turn.settle()

@@ -84,7 +84,8 @@ class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
 
     def __init__(self, book: Circle, settings: CircleSettings) -> None:
         """Raises ``ValueError`` for a share of the house, or a limit of bets, that the decree does not have."""
-        super().__init__(_with_pack(book, settings.pack) if "pack" in book.doubts else book, settings)
+        book = _with_pack(book, settings.pack) if "pack" in book.doubts else book
+        super().__init__(replace(book, low="low-any") if book.low and settings.low_hand == "common_eight" else book, settings)
         self.turn_type = DrawTurn if book.draw else StudTurn if book.speaks[-1].endswith("_up") else Turn
         allowed = {rake.of: rake for rake in book.rake}
         if settings.rake is not None:
@@ -128,7 +129,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
             "shows": list(showers(hand)) if hand and hand.showdown else [],
             "deck_right": state.deck,
             "unresolved": [entry.round for entry in state.unresolved()],
-            "last_winner": (last.winner or "tie") if last and not {"blank", "pot_stays"} & {*last.marks} else None,
+            "last_winner": last.winner if last else None,
             "last_marks": list(last.marks) if last else [],
             "last_rounds": state.last,
             "players": [self.book.fewest, self.book.most],

@@ -47,7 +47,7 @@ def decide(turn: Turn, given: CardDecide) -> None:
         case "accept":
             turn.put(first.card, frame_of(first), unread=first.card is None)
         case "exposed":
-            _lies_open(turn, first, given.card)
+            _lies_open(turn, first, given)
         case "remove":
             law, to = turn.book.laws["deal_exposed"], hand.due[0].to
             leave(turn, first, 1)
@@ -65,12 +65,13 @@ def decide(turn: Turn, given: CardDecide) -> None:
     turn.expect()
 
 
-def _lies_open(turn: Turn, first: CardDrawn, named: str | None) -> None:
+def _lies_open(turn: Turn, first: CardDrawn, given: CardDecide) -> None:
     """It is told, as the person reads it where another is named, and the decree's consequence follows."""
+    named = given.card
     if named is not None and not is_card(named):
         raise Rejected(f"{named!r} is no card: it is rank and suit, as 7h or Ts")
     to = turn.hand.due[0].to
     card = replace(first, card=named, frame=None) if named not in (None, first.card) else first
     turn.put(card.card, frame_of(card), exposed=True, unread=card.card is None)
     if turn.state.hand is not None:
-        apply(turn, Error(name="exposed", who=to))
+        apply(turn, Error(name="bared" if given.fault == "player" else "exposed", who=to))

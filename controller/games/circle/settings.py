@@ -24,6 +24,10 @@ class CircleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """Synthetic poker, where the decree does not say it: all common cards are laid down covered with the deal, or each is
     drawn from the pack when its turn comes.
     """
+    low_hand: Literal["eight_or_better", "common_eight"] = "eight_or_better"
+    """Omaha high and low, where the decree speaks of three common cards up to 8 alone: whether a player's own cards of the low hand
+    may be higher.
+    """
     first_common: Literal["with_flop", "with_deal"] = "with_flop"
     """Omaha with five cards: whether the first common card is shown with the deal."""
     pack: Literal["by_players", "deck_52", "deck_32"] = "by_players"
@@ -65,6 +69,7 @@ LAWS = (
     "deal_too_few",
     "deal_wrong_hand",
     "deal_exposed",
+    "deal_bared",
     "deal_exposed_in_cut",
     "deal_exposed_in_deck",
     "deal_missing_card",

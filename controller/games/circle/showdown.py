@@ -11,14 +11,20 @@ from msgspec.structs import replace
 from controller.events import Hand, Settled
 from controller.games.circle.state import Card, Round
 from controller.games.circle.streets import ranking
-from controller.games.hands.evaluator import Value, best_of
+from controller.games.hands.evaluator import RANKINGS, Value, best_of
 from controller.rulebooks.circle import Circle
 
 Outcome = Literal["win", "lose", "tie"]
+LOW_COMMON = 3
+"""Common cards up to 8 that a low hand needs."""
+TIE = "tie"
+"""The winner of a pot that several share."""
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """The end of a round. ``hands``: the best first, then the common cards; ``winner``: None where several share the pot."""
+    """The end of a round. ``hands``: the best first, then the common cards; ``winner``: ``tie`` where several share the pot, None
+    where nobody has it.
+    """
 
     hands: tuple[Hand, ...]
     winner: str | None
@@ -61,7 +67,7 @@ def compare(book: Circle, hand: Round) -> Shown:
     marks += ["split"] if shared else []
     marks += ["all_in"] if any(seat.stands == "all_in" for seat in hand.seats) else []
     marks += ["side_pot"] if sitting_out else []
-    return Shown((*found, *open_boards(hand)), None if shared else next(iter(wins[0])), tuple(marks))
+    return Shown((*found, *open_boards(hand)), TIE if shared else next(iter(wins[0])), tuple(marks))
 
 
 def cards_of(hand: Round, who: str) -> tuple[str, ...]:
@@ -100,7 +106,10 @@ def _high(book: Circle, ranking_id: str, own: tuple[str, ...], common: tuple[str
 
 
 def _low(book: Circle, own: tuple[str, ...], common: tuple[str, ...]) -> Value | None:
-    return None if book.low is None else best_of(own, common, book.low, book.own_exactly)
+    """The low hand; none where fewer than three common cards are an 8 or lower."""
+    if book.low is None or sum(card[0] in RANKINGS["low-8"].ranks for card in common) < LOW_COMMON:
+        return None
+    return best_of(own, common, book.low, book.own_exactly)
 
 
 def _outcome(who: str, best: frozenset[str]) -> Outcome:

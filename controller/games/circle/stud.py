@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from controller.commands import CardsShow, HandAct
 from controller.events import BetPlaced, BettingClosed, BettingOpened, CardDealt, CardRemoved, Frame, HandDecided
 from controller.games.circle import acts, cards
-from controller.games.circle.errors import Error, apply
+from controller.games.circle.errors import Error, apply, of_a_player
 from controller.games.circle.speaks import SPEAKS
 from controller.games.circle.state import Card, Place, Seat
 from controller.games.circle.streets import free, streets
@@ -34,15 +34,20 @@ def _hole_cards(turn: StudTurn, error: Error) -> None:
     card = _card(turn, error, seat)
     if seat is None:
         turn.irregular(error.what, detail=error.who)  # a dead card: nobody has it
-    elif error.by is not None and error.by.fault == "player":
-        turn.irregular("deal_bared", detail=seat.who)
-        turn.change_seat(seat.who, bared=True)
     elif card is not None and turn.hand.street == 0 and card.index <= HOLE and not turn.hand.begun:
         _first_cards(turn, error, seat, card)
     elif card is not None and turn.dealing_last and card.index == turn.size:
         _last_card(turn, error, seat, card)
     else:
         turn.trouble(error.what, who=error.who)
+    turn.release()
+
+
+def _next_up(turn: StudTurn, error: Error) -> None:
+    """Shown by the player himself: they are covered again, and the next card comes face up."""
+    seat = of_a_player(turn, error)
+    turn.irregular(error.what, detail=seat.who)
+    turn.change_seat(seat.who, bared=True)
     turn.release()
 
 
@@ -205,6 +210,7 @@ class StudTurn(Turn):
     takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {HandAct: act, CardsShow: show}
     remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {
         "hole_cards": _hole_cards,
+        "next_up": _next_up,
         "dead_card": _dead_card,
         "burn": _burn,
     }

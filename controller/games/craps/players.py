@@ -7,14 +7,14 @@ import re
 from msgspec.structs import replace
 
 from controller.commands import BetPlace, BetWithdraw, BoxesSet, ShooterSet
-from controller.events import BetPlaced
+from controller.games import stakes
 from controller.games.craps.bets import highest, highest_alone, parse
 from controller.games.craps.commands import refuse
-from controller.games.craps.state import Placed
 from controller.games.craps.turn import Turn
 from controller.games.game import Rejected
 from controller.games.roles import IN_CHARGE
 from controller.games.session import session
+from controller.games.stakes import Bounds
 from controller.rulebooks.craps import CrapsBet
 
 _SEAT = re.compile("seat:[1-9][0-9]{0,2}")
@@ -65,8 +65,7 @@ def place_bet(turn: Turn, given: BetPlace) -> None:
     if bet.when != "any" and (bet.when == "come_out") != (point is None):
         when = "before the first throw of a series" if bet.when == "come_out" else "after the first throw of a series"
         raise refuse(turn, _time(bet), f"{given.bet} is placed {when}")
-    if given.amount is not None and given.amount <= 0:
-        raise Rejected(f"an amount of {given.amount} is none")
+    stakes.within(given.bet, given.amount, Bounds(turn.state.minimum), turn.book.laws["bet_minimum"])
     if bet.base:
         _beside_its_base(turn, given, bet.base, number)
     else:
@@ -74,9 +73,8 @@ def place_bet(turn: Turn, given: BetPlace) -> None:
     lies = turn.holds(given.who, given.bet)
     if bet.locked and lies and lies.amount is not None and (given.amount or 0) < lies.amount:
         raise refuse(turn, "bet_locked", f"{given.bet} may not be lowered: {lies.amount} lies there")
-    others = tuple(each for each in turn.state.bets if (each.who, each.bet) != (given.who, given.bet))
-    turn.change(bets=(*others, Placed(given.who, given.bet, given.amount)))
-    turn.say(_said(turn, given, True))
+    turn.change(bets=stakes.with_bet(turn.state.bets, given))
+    turn.say(stakes.said(turn.number, given))
 
 
 def withdraw_bet(turn: Turn, given: BetWithdraw) -> None:
@@ -91,7 +89,7 @@ def withdraw_bet(turn: Turn, given: BetWithdraw) -> None:
     gone = {given.bet, *(f"{other}{colon}{number}" for other, each in turn.bets.items() if each.base == word)}
     for each in turn.state.bets:
         if each.who == given.who and each.bet in gone:
-            turn.say(_said(turn, replace(given, bet=each.bet), False))
+            turn.say(stakes.said(turn.number, replace(given, bet=each.bet)))
     turn.change(bets=tuple(each for each in turn.state.bets if each.who != given.who or each.bet not in gone))
 
 
@@ -107,10 +105,9 @@ def _beside_its_base(turn: Turn, given: BetPlace, base: str, number: int | None)
     placed = turn.holds(given.who, beside)
     if placed is None:
         raise refuse(turn, "bet_time_associated", f"{given.bet} goes beside {beside}, which {given.who} does not have")
-    if given.amount is not None and placed.amount is not None:
+    if placed.amount is not None:
         most = highest(turn.bets, given.bet, turn.point, placed.amount)
-        if most is not None and given.amount > most:
-            raise refuse(turn, "bet_maximum", f"{given.bet} is at most {int(most)} beside {placed.amount}")
+        stakes.within(given.bet, given.amount, Bounds(None, most), turn.book.laws["bet_maximum"], beside=f" beside {placed.amount}")
 
 
 def _not_above(turn: Turn, given: BetPlace, bet: CrapsBet, number: int | None) -> None:
@@ -118,14 +115,7 @@ def _not_above(turn: Turn, given: BetPlace, bet: CrapsBet, number: int | None) -
     if simple is None and turn.state.minimum is not None:
         simple = turn.state.minimum * turn.book.simple_limits[1]
     most = None if simple is None else highest_alone(bet, number, simple, turn.book.multiple_gain[1])
-    if given.amount is not None and most is not None and given.amount > most:
-        raise refuse(turn, f"bet_maximum_{bet.kind}", f"{given.bet} is at most {int(most)}")
-
-
-def _said(turn: Turn, given: BetPlace | BetWithdraw, lies: bool) -> BetPlaced:
-    hand = turn.state.hand
-    amount = given.amount if isinstance(given, BetPlace) else None
-    return BetPlaced(round=hand.round if hand else 0, who=given.who, bet=given.bet, lies=lies, amount=amount, by=given.by)
+    stakes.within(given.bet, given.amount, Bounds(None, most), turn.book.laws[f"bet_maximum_{bet.kind}"])
 
 
 def _bet(turn: Turn, name: str) -> tuple[CrapsBet, int | None]:

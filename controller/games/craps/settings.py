@@ -38,6 +38,7 @@ LAWS = (
     "bet_after_close",
     "bet_locked",
     "bet_maximum",
+    "bet_minimum",
     "bet_maximum_multiple",
     "bet_maximum_place",
     "bet_maximum_simple",

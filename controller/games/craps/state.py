@@ -9,17 +9,10 @@ import msgspec
 from controller.events import Frame
 from controller.games.craps.bets import Dice, next_point
 from controller.games.rounds import Rounds, in_place
+from controller.games.stakes import Stake
 
 SHOWN = 20
 """Throws that the retained history shows."""
-
-
-class Placed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A bet that the table was told of. ``amount``: what lies there, in minor units, if it was said."""
-
-    who: str
-    bet: str
-    amount: int | None = None
 
 
 class DiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -69,7 +62,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     candidate: Dice | None = None
     point: int | None = None
     shooter: int | None = None
-    bets: tuple[Placed, ...] = ()
+    bets: tuple[Stake, ...] = ()
     throw: int | None = None
     frames: tuple[Frame, ...] = ()
     reason: str | None = None
@@ -101,7 +94,7 @@ class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     shooter: int | None = None
     thrown: int | None = None
     taken_over: bool = False
-    bets: tuple[Placed, ...] = ()
+    bets: tuple[Stake, ...] = ()
     last: int | None = None
     dice: Literal["idle", "moving", "settled"] | None = None
     throw: int | None = None

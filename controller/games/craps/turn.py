@@ -23,8 +23,9 @@ from controller.events import (
 )
 from controller.games.craps.bets import Bets, Dice, moved, next_point, settle, settle_all, sevens_out
 from controller.games.craps.settings import CrapsSettings
-from controller.games.craps.state import DiceSet, Entry, Hand, Placed, State
+from controller.games.craps.state import DiceSet, Entry, Hand, State
 from controller.games.rounds import RoundMoves
+from controller.games.stakes import Stake
 from controller.rulebooks.craps import Craps
 from controller.rulebooks.law import Law
 from devices.readings import Reading
@@ -114,7 +115,7 @@ class Turn(RoundMoves[Craps, CrapsSettings, State]):
         elif not state.taken_over and not any(self.holds(f"seat:{state.shooter}", bet) for bet in ("win", "dont_win")):
             self.ask("shooter_no_bet", detail=f"seat {state.shooter}")
 
-    def holds(self, who: str, bet: str) -> Placed | None:
+    def holds(self, who: str, bet: str) -> Stake | None:
         """The bet of this name that this player was said to have on the table."""
         return next((each for each in self.state.bets if (each.who, each.bet) == (who, bet)), None)
 
@@ -161,7 +162,7 @@ class Turn(RoundMoves[Craps, CrapsSettings, State]):
         own = [replace(settle(self.bets, each.bet, entry.dice, entry.point), who=each.who) for each in entry.bets]
         return (*settle_all(self.bets, entry.dice, entry.point), *own)
 
-    def left_lying(self, entry: Entry) -> tuple[Placed, ...]:
+    def left_lying(self, entry: Entry) -> tuple[Stake, ...]:
         """The bets told of that are not decided by a throw, where they lie after it."""
         assert entry.dice is not None
         after = ((each, moved(self.bets, each.bet, entry.dice, entry.point)) for each in entry.bets)

@@ -13,11 +13,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from controller.events import Settled
+from controller.games import stakes
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
 from controller.games.fortune.settings import BREACHES, DOUBTED, FortuneSettings
 from controller.games.fortune.wheel import faults, symbol, usual
+from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels.state import Entry
 from controller.rulebooks.wheels import FortuneWheel
 from devices.readings import Number
@@ -41,13 +43,15 @@ class Turn(CellsTurn):
         """The symbol of each cell, clockwise from 1."""
         return self._symbols
 
-    def bets(self) -> tuple[str, ...]:
+    def offered(self) -> Mapping[str, Bounds]:
         """The symbols."""
-        return tuple(self.book.bets)
+        multiples = () if self.book.highest is None else (self.book.highest,)
+        return {name: bounds(self.state.minimum, multiples, self.settings.highest.get(name)) for name in self.book.bets}
 
-    def tells(self, number: Number) -> dict[str, Any]:
-        """What each bet does."""
-        return {"bets": settled(number, self.book, self.settings)}
+    def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
+        """What each bet does: that on each symbol, then those that were told."""
+        of = {each.bet: each for each in settled(number, self.book, self.settings)}
+        return {"bets": (*of.values(), *(replace(of[bet.bet], who=bet.who) for bet in bets))}
 
     def tells_of_round(self, number: int, cell: int | None) -> dict[str, Any]:  # noqa: ARG002 - the same in every round
         """The cell, if it was told."""
@@ -96,6 +100,7 @@ class FortuneGame(CellsGame):
         wrong = faults(settings.cells, book) if settings.cells else []
         if wrong:
             raise ValueError(f"cells: {'; '.join(wrong[:3])}")
+        stakes.refuse_unknown(settings.highest, book.bets)
         super().__init__(book, settings)
 
     def own(self, state: CellsState) -> dict[str, Any]:

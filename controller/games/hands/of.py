@@ -60,9 +60,10 @@ OMAHA = Contest(rankings=("five-52",), own=4, common=5, own_exactly=2)
 OMAHA_FIVE = Contest(rankings=("five-52",), own=5, common=5, own_exactly=2)
 HI_LO = Contest(rankings=("five-52",), low="low-8", own=4, common=5, own_exactly=2)
 SYNTHETIC = Contest(rankings=("five-28",), own=2, common=5, own_exactly=2)
+SYNTHETIC_ANY = Contest(rankings=("five-28",), own=2, common=5)
 
 CONTESTS: Mapping[str, Mapping[str, Contest]] = {
-    "BAL05": {"poker-no-draw": FIVE, "synthetic-poker": SYNTHETIC, "trijoker": TRIJOKER},
+    "BAL05": {"poker-no-draw": FIVE, "synthetic-poker": SYNTHETIC_ANY, "trijoker": TRIJOKER},  # «amb set cartes» (L2474-2476)
     "BAL09": {
         "circle-draw": COVERED,
         "seven-card-stud": SEVEN,

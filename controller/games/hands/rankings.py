@@ -92,6 +92,7 @@ THREE_CARDS: tuple[Category, ...] = (
     "pair",
     "high_card",
 )
+LOWEST_FIRST: tuple[Category, ...] = ("high_card", "pair", "two_pair", "trips", "full_house", "four")
 
 
 def _with_figures(categories: tuple[Category, ...]) -> tuple[Category, ...]:
@@ -119,5 +120,6 @@ RANKINGS: Mapping[str, Ranking] = {
     "two-53": Ranking(size=2, ranks=_52, categories=("pair", "high_card")),
     "three": Ranking(size=3, ranks=_52, categories=THREE_CARDS, straights=_straights(_52, 3)),
     "low-8": Ranking(size=5, ranks="A2345678", categories=("high_card",), lowest_wins=True),
+    "low-any": Ranking(size=5, ranks="A23456789TJQK", categories=LOWEST_FIRST, lowest_wins=True),
 }
 """By name. The keys of a high and a low hand of pai gow (``five-53``, ``two-53``) can be compared with each other."""

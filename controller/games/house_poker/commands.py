@@ -27,6 +27,7 @@ from controller.commands import (
     VoidReason,
 )
 from controller.events import DeckChecked, RoundResult, SessionClosed
+from controller.games import stakes
 from controller.games.game import Rejected
 from controller.games.house_poker import course
 from controller.games.house_poker.correction import decided_otherwise
@@ -116,10 +117,15 @@ def place_bet(turn: Turn, given: BetPlace) -> None:
     """A bet beside the ante lies, or what the ante amounts to is said."""
     hand = _bets_open(turn)
     _known(turn, given.bet)
+    if "/" in given.who:
+        _beside(turn, given)
+        return
     if given.who not in {f"box:{box}" for box in range(1, turn.rules.boxes + 1)}:
         raise Rejected(f"{given.who!r} is none of the boxes 1 to {turn.rules.boxes}")
-    if given.amount is not None:
-        _allow_stake(turn, given.bet, given.amount)
+    _allow_stake(turn, given)
+    if given.bet == "jackpot" and (why := turn.no_jackpot(given.amount)):
+        law = turn.book.laws.get("jackpot_stake")
+        raise Rejected(f"{why}: {law.rule}, {law.article}" if law else why)
     held = hand.bets.get(given.who, {}).get(given.bet)
     turn.bet(given.who, given.bet, held if given.amount is None else given.amount, given.by)
 
@@ -127,9 +133,28 @@ def place_bet(turn: Turn, given: BetPlace) -> None:
 def withdraw_bet(turn: Turn, given: BetWithdraw) -> None:
     """A bet is taken back before the deal, or refused."""
     hand = _bets_open(turn)
+    if "/" in given.who:
+        turn.change_hand(others=stakes.without_bet(hand.others, given))
+        turn.say(stakes.said(hand.round, given))
+        return
     if not hand.lies(given.who, given.bet):
         raise Rejected(f"{given.who} has no bet {given.bet!r}")
     turn.bet(given.who, given.bet, by=given.by, lies=False)
+
+
+def _beside(turn: Turn, given: BetPlace) -> None:
+    """What another bets on the hand of a player. All antes on a box together are held to what one may be."""
+    book, hand = turn.book, turn.hand
+    most = book.bets_per_box if turn.settings.others_bet or not book.others_optional else 1
+    box = f"box:{stakes.bettor(given.who, turn.rules.boxes, most, book.laws.get('box_bettors'))}"
+    if given.bet != "ante":
+        raise Rejected(f"who bets on the hand of another bets on it alone: no {given.bet}")
+    lie = (hand.bets.get(box, {}).get("ante") or 0) + _others(turn, box, given.who)
+    least, highest = turn.stakes("ante")
+    between = stakes.Bounds(least, None if highest is None else highest - lie)
+    stakes.within("ante", given.amount, between, book.laws["ante_limit"], beside=f" on {box}")
+    turn.change_hand(others=stakes.with_bet(hand.others, given))
+    turn.say(stakes.said(hand.round, given))
 
 
 def _bets_open(turn: Turn) -> Round:
@@ -144,12 +169,17 @@ def _known(turn: Turn, bet: str) -> None:
         raise Rejected(f"the decree has no bet {bet!r} here; there are: {', '.join(names)}")
 
 
-def _allow_stake(turn: Turn, bet: str, amount: int) -> None:
-    least, most = turn.stakes(bet)
-    if amount <= 0 or (least is not None and amount < least) or (most is not None and amount > most):
-        law = turn.book.laws.get("ante_limit" if bet == "ante" else "stake_limit")
-        where = f": {law.rule}, {law.article}" if law else ""
-        raise Rejected(f"{bet} of {amount}: it is from {least or 1} to {most if most is not None else 'the maximum'}{where}")
+def _allow_stake(turn: Turn, given: BetPlace) -> None:
+    law = turn.book.laws.get("ante_limit" if given.bet == "ante" else "stake_limit")
+    least, most = turn.stakes(given.bet)
+    if given.bet == "ante" and most is not None:
+        most -= _others(turn, given.who)
+    stakes.within(given.bet, given.amount, stakes.Bounds(least, most), law)
+
+
+def _others(turn: Turn, box: str, but: str | None = None) -> int:
+    """What others have bet on a box."""
+    return sum(each.amount or 0 for each in turn.hand.others if each.who.partition("/")[0] == box and each.who != but)
 
 
 def close_bets(turn: Turn, given: BetsClose) -> None:
@@ -191,6 +221,8 @@ def deal_error(turn: Turn, given: DealError) -> None:
     """An error of the deal: the whole play is null. A player who shows or tells his cards loses all that he has bet."""
     if given.role not in turn.book.void_by:
         raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
+    if not given.stands:
+        raise Rejected("an error of the deal is not taken back here: it has been acted upon")
     hand = turn.hand
     if given.fault == "player" and given.error == "exposed":
         seat = hand.seat(given.who)

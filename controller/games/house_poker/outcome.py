@@ -82,6 +82,7 @@ def _awards(rules: Rules, hand: Round, made: Mapping[str, Value]) -> tuple[Award
             hand=prize.hand.category,
             cards=prize.hand.cards,
             share=prize.share,
+            of="all_tables" if rules.settings.linked else jackpot.of,
         )
-        for prize in pays.prizes(jackpot, won, discarded)
+        for prize in pays.prizes(jackpot, won, discarded, of_whole=rules.settings.later_prizes == "of_whole")
     )

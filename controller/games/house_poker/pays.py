@@ -63,11 +63,11 @@ class Winner(msgspec.Struct, frozen=True):
     share: tuple[int, int] | None = None
 
 
-def prizes(jackpot: Jackpot, hands: Mapping[str, Value], discarded: Sequence[str]) -> list[Winner]:
-    """Who gets what share of the meter as it stood before this play, in the order in which they are paid.
+def prizes(jackpot: Jackpot, hands: Mapping[str, Value], discarded: Sequence[str], *, of_whole: bool = False) -> list[Winner]:
+    """Who gets what share of the meter as it stood before the prizes of this play, in the order in which they are paid.
 
-    Those made without discarding come first, then the higher hand. What one takes is not there for the next; equal hands take
-    theirs of the whole.
+    Those made without discarding come first, then the higher hand. What one takes is not there for the next, unless each has its
+    part ``of_whole``; equal hands take theirs of the whole.
     """
     found = [
         Winner(who, hand, who in discarded)
@@ -82,7 +82,7 @@ def prizes(jackpot: Jackpot, hands: Mapping[str, Value], discarded: Sequence[str
         equal = list(group)
         table = jackpot.discarded if equal[0].discarded else jackpot.shares
         rate = Fraction(*table[equal[0].hand.category])
-        share: Fraction | None = Fraction(1, len(equal)) if rate == 1 else rate if len(equal) > 1 else rate * left
+        share: Fraction | None = Fraction(1, len(equal)) if rate == 1 else rate if of_whole or len(equal) > 1 else rate * left
         if left <= 0 or (jackpot.several == "highest" and (place > 0 or (len(equal) > 1 and rate < 1))):
             share = None
         else:

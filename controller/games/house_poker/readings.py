@@ -179,7 +179,7 @@ def check_deck(turn: Turn, checked: DeckChecked) -> None:
 
 
 def take_coin(turn: Turn, given: SlotCoin) -> None:
-    """A coin before the deal takes part in the jackpot of this round; any other does not count."""
+    """A coin before the deal takes part in the jackpot of this round; any other does not count, nor one of a wrong value."""
     if given.device not in turn.state.slots:
         turn.change(slots=(*turn.state.slots, given.device))
     if "jackpot" not in turn.book.sides:
@@ -188,7 +188,12 @@ def take_coin(turn: Turn, given: SlotCoin) -> None:
     if hand is None or hand.closed or given.late:
         turn.irregular("bet_late", detail=f"box:{given.box}")
         return
-    _, most = turn.stakes("jackpot")
+    who, (_, most) = f"box:{given.box}", turn.stakes("jackpot")
     if most is not None and given.amount > most:
-        turn.irregular("stake_limit", detail=f"box:{given.box}: {given.amount}, the most is {most}")
-    turn.bet(f"box:{given.box}", "jackpot", given.amount)
+        turn.irregular("stake_limit", detail=f"{who}: {given.amount}, the most is {most}")
+    elif why := turn.no_jackpot(given.amount):
+        turn.irregular("jackpot_stake", detail=f"{who}: {why}")
+    elif turn.jackpot_decided and hand.lies(who, "jackpot"):
+        turn.irregular("jackpot_stake", detail=f"{who}: it takes part already, {given.amount} more came")
+    else:
+        turn.bet(who, "jackpot", given.amount + (hand.bets.get(who, {}).get("jackpot") or 0))

@@ -33,8 +33,18 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """What becomes of the side bets of who buys a card, where the decree does not say."""
     ranking: Literal["listed", "paid"] = "listed"
     """Which of flush and full house is higher, where the decree lists them in one order and pays them in the other."""
+    jackpot_stake: int | None = None
+    """The amount with which a player takes part in the jackpot, in minor units, as it is decided and displayed. Where the decree
+    wants one, a table that does not state it has no jackpot.
+    """
+    linked: bool = False
+    """The table's jackpot is connected with those of others, as it is authorised: a share is of them all."""
+    later_prizes: Literal["of_remainder", "of_whole"] = "of_remainder"
+    """Of what a lower prize of the same play is a share, where the decree leaves it open."""
     discarded_jackpot: bool = False
     """The casino pays jackpots for hands that were made by discarding, where the decree leaves it to the casino."""
+    others_bet: bool = False
+    """The casino lets others bet on a player's hand, where the decree leaves it to the casino."""
 
 
 LAWS = (
@@ -55,8 +65,10 @@ LAWS = (
     "ante_limit",
 )
 """The laws that the game cites: a rulebook has each of them."""
-OWN_LAWS = ("bet_without_ante", "bet_late", "stake_limit", "hand_told")
-"""Those that it has where the decree has side bets, a limit to them, a penalty for who shows or tells his cards."""
+OWN_LAWS = ("bet_without_ante", "bet_late", "stake_limit", "jackpot_stake", "hand_told", "box_bettors")
+"""Those that it has where the decree has side bets, a limit to them, one stake for the jackpot, a penalty for who shows or tells
+his cards, and a word on who else may bet on a hand.
+"""
 
 
 def faults(settings: HousePokerSettings, book: HousePoker) -> list[str]:
@@ -69,6 +81,13 @@ def faults(settings: HousePokerSettings, book: HousePoker) -> list[str]:
             settings.limit is not None and settings.limit not in book.limits
         ),
         f"pay_table = {settings.pay_table}: the decree has {tables}": not 0 < settings.pay_table <= tables,
+        "jackpot_stake: the decree has no decided amount for the jackpot": (
+            settings.jackpot_stake is not None and not (book.jackpot and book.jackpot.decided)
+        ),
+        f"jackpot_stake = {settings.jackpot_stake}: it is above 0": settings.jackpot_stake is not None
+        and settings.jackpot_stake <= 0,
+        "linked: the decree has no jackpot of one table": settings.linked and not (book.jackpot and book.jackpot.of == "table"),
+        "later_prizes: the decree says it": settings.later_prizes == "of_whole" and "later_prizes" not in book.doubts,
         "discarded_jackpot: the decree does not have it": (
             settings.discarded_jackpot and not (book.jackpot and book.jackpot.discarded)
         ),

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from controller.commands import CardsShow
 from controller.games.poker.cards import Table
 from controller.games.poker.state import PokerState
+from controller.games.stakes import Stake
 from devices.readings import CardDrawn, ShufflerPacket
 
 DEALER = "dealer"
@@ -48,7 +49,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``bets``: what lies beside the ante, by box and bet, and the ante's amount if it was said.
 
     ``discards``: how many cards the bank threw away, None before. ``queue``: what came while the round stood still. ``gap``: a
-    silence may have hidden a card. ``stands``: who decided about something.
+    silence may have hidden a card. ``stands``: who decided about something. ``others``: what others than its player bet on a box.
+    ``slotted``: the boxes whose bet on the jackpot came through a slot.
     """
 
     round: int
@@ -61,6 +63,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     queue: tuple[Came, ...] = ()
     gap: bool = False
     stands: str | None = None
+    others: tuple[Stake, ...] = ()
+    slotted: tuple[str, ...] = ()
 
     def seat(self, who: str | None) -> Seat | None:
         """The box of this name, if it is in play."""

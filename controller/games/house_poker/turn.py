@@ -21,6 +21,7 @@ from controller.events import (
     Frame,
     Hand,
     HandDecided,
+    JackpotStaked,
     RoundOpened,
     RoundResult,
     RoundUnresolved,
@@ -94,6 +95,22 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
         least, most = (part and minimum * part[0] // part[1] for part in (own.least, own.most))
         return least, most
 
+    @property
+    def jackpot_decided(self) -> bool:
+        """Whether only the amount that the house has decided and displays takes part in the jackpot."""
+        return self.book.jackpot is not None and self.book.jackpot.decided
+
+    def no_jackpot(self, amount: int | None) -> str | None:
+        """Why a bet of this amount takes no part in the jackpot; None: it does."""
+        stake = self.settings.jackpot_stake
+        if self.jackpot_decided and stake is None:
+            return "this table has no jackpot: its setting jackpot_stake says no amount that is decided and displayed"
+        if amount is None:
+            return f"say the amount{f': {stake}' if stake is not None else ', which the meter rises by'}"
+        if stake is not None and amount != stake:
+            return f"a bet of {amount} takes no part in the jackpot: {stake} is decided and displayed"
+        return None
+
     # The course of a round
 
     def open_bets(self, by: str) -> None:
@@ -111,6 +128,9 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
         """A bet lies, or does so no longer."""
         own = {name: held for name, held in self.hand.bets.get(who, {}).items() if name != bet} | ({bet: amount} if lies else {})
         self.change_hand(bets={**self.hand.bets, who: own})
+        if bet == "jackpot":
+            others = tuple(each for each in self.hand.slotted if each != who)
+            self.change_hand(slotted=(*others, who) if lies and by is None else others)
         self.say(BetPlaced(round=self.hand.round, who=who, bet=bet, lies=lies, amount=amount, by=by))
 
     def lay(self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1) -> None:
@@ -221,6 +241,9 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
         )
         for award in made.awards:
             self.say(award)
+        if staked := {who: own["jackpot"] or 0 for who, own in hand.bets.items() if "jackpot" in own}:
+            slots = sum(amount for who, amount in staked.items() if who in hand.slotted)
+            self.say(JackpotStaked(round=hand.round, amount=sum(staked.values()), slots=slots))
         self.count_down(hand.round)
 
     def void(self, of: Round | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:

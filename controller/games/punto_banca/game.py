@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from controller import commands as person
-from controller.games import coups, shoe, talla
+from controller.games import coups, shoe, stakes, talla
 from controller.games.baccarat import SIDES
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.punto_banca import commands, decisions, readings
@@ -50,6 +50,8 @@ INPUTS = Inputs(
         person.ShoeEnd: coups.end_shoe,
         person.BetsOpen: commands.open_bets,
         person.BetsClose: commands.close_bets,
+        person.BetPlace: stakes.place_bet,
+        person.BetWithdraw: stakes.withdraw_bet,
         person.CardsTurn: commands.turn_cards,
         person.LastRoundsAnnounce: announce_last_rounds,
     },
@@ -68,6 +70,7 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
             raise ValueError(f"dealt: at the {settings.table} table the first four cards lie face down: {book.article}")
         if settings.modality == "half_on_six" and book.commission_six is None:
             raise ValueError(f"modality: the decree has the commission only: {book.article}")
+        stakes.refuse_unknown(settings.highest, ("hands", "tie"))
         super().__init__(book, settings)
 
     def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:
@@ -90,7 +93,8 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
             "expected": state.expected,
             "hands": {side: [card.card if card.up else None for card in hand.cards(side)] for side in SIDES} if hand else {},
             "unresolved": [entry.round for entry in state.unresolved()],
-            "last_winner": last.winner or "tie" if last else None,
+            "bets": stakes.shown(hand),
+            "last_winner": last.winner if last else None,
             "last_round": hand.last if hand else False,
             "last_rounds": state.last,
             "shoe": shoe.show(state.shoe),
@@ -108,7 +112,7 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
 
 def _line(entry: Entry) -> dict[str, Any]:
     points = {hand.who: hand.points for hand in entry.hands}
-    return line(entry, winner=entry.winner or "tie", points=points, marks=list(entry.marks), corrected=entry.corrected)
+    return line(entry, winner=entry.winner, points=points, marks=list(entry.marks), corrected=entry.corrected)
 
 
 def _asks(state: State) -> tuple[str, ...]:

@@ -280,7 +280,7 @@ def _compare(turn: Turn, given: ShoeResult) -> None:
         cards = tuple(Card(card=card, up=True) for card in in_order(last))
         turn.irregular("witnesses_disagree", asks=OUTCOMES, detail=f"the shoe says {given.winner}", frames=frames)
         turn.record(Entry(round=last.round, kind="unresolved", cards=cards, frames=frames))
-        candidate = last.winner or "tie"
+        candidate = last.winner
         turn.say(RoundUnresolved(round=last.round, why="witnesses_disagree", candidate=candidate, frames=frames))
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from controller.games import shoe
 from controller.games.shoe import ShoeSettings
+from controller.games.stakes import Highest
 from controller.rulebooks.punto_banca import TableKind
 
 
@@ -34,6 +37,8 @@ class PuntoBancaSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, 
     """The shoe's own verdict: it is compared when it comes, or the result waits for it."""
     modality: Literal["commission", "half_on_six"] = "commission"
     """What is deducted where the bank wins: the commission, or one half where it wins with 6."""
+    highest: Highest = msgspec.field(default_factory=dict)
+    """The highest stakes that the authorisation fixes: ``hands tie``."""
 
 
 LAWS = (
@@ -53,5 +58,7 @@ LAWS = (
     "overdraw",
     "witnesses_disagree",
     "silence",
+    "bet_after_close",
+    "bet_limit",
 )
 """The laws that the game cites: a rulebook has each of them."""

@@ -10,6 +10,7 @@ from controller.events import Frame, Hand
 from controller.games.baccarat import ORDER, SIDES, Side
 from controller.games.coups import CoupState, Waiting
 from controller.games.shoe import Past, Shoe
+from controller.games.stakes import Stake
 from devices.readings import ShoeResult
 
 QUEUE = 12
@@ -37,6 +38,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may have hidden a card;
     ``before_gap``: cards that had come before it. If they turn out to be all of them, nothing was hidden.
     ``verdict``: what the shoe says of it. ``stands``: who decided about a card of it. ``last``: the cut card has come.
+    ``bets``: those that were told.
     """
 
     round: int
@@ -49,6 +51,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     verdict: ShoeResult | None = None
     stands: str | None = None
     last: bool = False
+    bets: tuple[Stake, ...] = ()
 
     @property
     def begun(self) -> bool:
@@ -84,7 +87,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     round: int
     kind: Literal["result", "void", "unresolved"]
-    winner: Side | None = None
+    winner: str | None = None
     hands: tuple[Hand, ...] = ()
     marks: tuple[str, ...] = ()
     cards: tuple[Card, ...] = ()

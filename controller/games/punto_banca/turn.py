@@ -5,6 +5,8 @@ Each move changes the state and says its event in one go, so that the two cannot
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Literal
 
 from msgspec.structs import replace
@@ -26,6 +28,7 @@ from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import all_known, announced, count, hands_of, is_complete, marks_of, next_place, winner_of
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import QUEUE, Card, Coup, Entry, State
+from controller.games.stakes import Bounds, bounds
 from controller.rulebooks.law import Law
 from controller.rulebooks.punto_banca import PuntoBanca
 from devices.readings import CardDrawn, ShoeResult
@@ -42,6 +45,12 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
     coup = Coup
     outcome = Entry
     queue = QUEUE
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """The hands, and the tie, which is at most a part of the table's maximum."""
+        table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("hands"))
+        most = table.most * Fraction(*self.book.tie_limit) if table.most is not None and self.book.tie_limit else table.most
+        return {**dict.fromkeys(SIDES, table), "tie": Bounds(table.least, self.settings.highest.get("tie", most))}
 
     # The course of a round
 
@@ -151,7 +160,7 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
             player, banker = announced(hand, "player"), announced(hand, "banker")
             ours, marks = winner_of(player, banker), marks_of(player, banker, self.settings)
         else:
-            ours, marks = hand.winner or "tie", hand.marks
+            ours, marks = hand.winner or "", hand.marks
         pairs = {mark.removeprefix("pair_") for mark in marks if mark.startswith("pair_")}
         return verdict.winner not in (None, ours) or (bool(verdict.pairs) and {*verdict.pairs} != pairs)
 
@@ -169,11 +178,10 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
         winner = winner or winner_of(player, banker)
         hands = hands_of(player, banker) if whole else ()
         marks = marks_of(player, banker, self.settings) if whole else (("tie",) if winner == "tie" else ())
-        side = next((side for side in SIDES if side == winner), None)
         was = self.state.hand
         compared = was is not None and was.round == number and was.verdict is not None
-        self.record(Entry(round=number, kind="result", winner=side, hands=hands, marks=marks, frames=frames, compared=compared))
-        self.say(RoundResult(round=number, hands=hands, winner=side, marks=marks, frames=frames, confirmed_by=confirmed_by))
+        self.record(Entry(round=number, kind="result", winner=winner, hands=hands, marks=marks, frames=frames, compared=compared))
+        self.say(RoundResult(round=number, hands=hands, winner=winner, marks=marks, frames=frames, confirmed_by=confirmed_by))
         self.count_down(number)
         self.close_talla()
 

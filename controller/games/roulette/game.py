@@ -2,24 +2,25 @@
 
 It is a game of a wheel (see ``wheels``). The wheel opens its bets, launches, closes them and tells where the ball lies; where
 it cannot, a person opens and closes them. What roulette has of its own: the rotor that is to be reversed and the ball that
-runs against it (``roulette.readings``), the chances (``roulette.chances``), zero (``roulette.zero``).
+runs against it (``roulette.readings``), the chances (``roulette.chances``), zero (``games.zero``).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from controller.commands import BetsClose
+from controller.commands import BetPlace, BetsClose, BetWithdraw
 from controller.events import Colour
+from controller.games import stakes
 from controller.games.roulette import commands, readings
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import RouletteSettings
 from controller.games.roulette.state import Entry, State
 from controller.games.roulette.turn import Turn
 from controller.games.roulette.wheel import faults
-from controller.games.roulette.zero import choices
 from controller.games.wheels import game as wheels
 from controller.games.wheels.game import WheelGame
+from controller.games.zero import choices
 from controller.rulebooks.rulebook import Roulette
 from devices.readings import Number, WheelCell, WheelNumber, WheelPhase
 
@@ -29,7 +30,7 @@ INPUTS = wheels.INPUTS.also(
         WheelNumber: readings.take_number,
         WheelCell: readings.take_cell,
     },
-    at_the_table={BetsClose: commands.close_bets},
+    at_the_table={BetsClose: commands.close_bets, BetPlace: commands.place_bet, BetWithdraw: commands.withdraw_bet},
 )
 
 
@@ -46,6 +47,7 @@ class RouletteGame(WheelGame):
         wrong = faults(settings.pocket_order, book)
         if wrong:
             raise ValueError(f"pocket_order: {'; '.join(wrong[:3])}")
+        stakes.refuse_unknown(settings.highest, book.bets)
         super().__init__(book, settings)
 
     def own(self, state: State) -> dict[str, Any]:
@@ -54,7 +56,7 @@ class RouletteGame(WheelGame):
         return {
             "last_colour": self._colour(tally.number),
             "zeros": tally.zeros,
-            "zero_choices": list(choices(self.book, last_of_session=bool(hand and hand.last))),
+            "zero_choices": list(choices(self.book.zero, last_of_session=bool(hand and hand.last))),
         }
 
     def tells(self, entry: Entry) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import msgspec
 
 from controller.games.amounts import Count
 from controller.games.roulette.wheel import EUROPEAN
+from controller.games.stakes import Highest
 from controller.games.wheels.settings import Breach, Policy
 
 
@@ -35,6 +36,9 @@ class RouletteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     last_rounds_count: Literal["valid", "all"] = "valid"
     """Which balls the announced last ones are: those with a result, or null ones as well. Not said."""
 
+    highest: Highest = msgspec.field(default_factory=dict)
+    """The highest stakes that the authorisation fixes, or of which the casino gave notice: ``straight simple`` ...."""
+
 
 BREACHES: dict[str, Breach] = {
     "rotor_not_reversed": Breach("rotor_not_reversed", "rotor_not_reversed"),
@@ -58,5 +62,7 @@ LAWS = (
     "witnesses_disagree",
     "number_changed",
     "limit_change",
+    "bet_after_close",
+    "bet_limit",
 )
 """The laws that the game cites: a rulebook has each of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from msgspec.structs import asdict
@@ -10,6 +11,7 @@ from controller.commands import Command, VoidReason
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import BREACHES, RouletteSettings
 from controller.games.roulette.state import Entry, Hand, State
+from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels.turn import WheelTurn
 from controller.rulebooks.rulebook import Law, Roulette
 from devices.readings import LinkGap, LinkLate, Number, Reading, WheelNumber, WheelPhase
@@ -33,9 +35,16 @@ class Turn(WheelTurn):
         """The numbers of the wheel, in words."""
         return f"0 to {self.book.pockets - 1}"
 
-    def tells(self, number: Number) -> dict[str, Any]:
+    def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:  # noqa: ARG002 - what lies in prison is not told
         """Its colour and the other chances."""
         return asdict(chances(int(number), self.book))
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """Every kind of bet, the simple ones by their chance."""
+        minimum, highest = self.state.minimum, self.settings.highest
+        kinds = {name: bounds(minimum, bet.limits, highest.get(name)) for name, bet in self.book.bets.items()}
+        simple = kinds.pop("simple")
+        return {**kinds, **dict.fromkeys(self.book.chances, simple)}
 
     def tells_of_round(self, number: int, cell: int | None) -> dict[str, Any]:  # noqa: ARG002 - a pocket is its number
         """The zeros running up to this round."""

@@ -8,6 +8,7 @@ from controller.commands import (
     BetsClose,
     BetsOpen,
     CardDecide,
+    LastRoundsAnnounce,
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
@@ -19,9 +20,10 @@ from controller.games.cards import is_card
 from controller.games.coups import Waiting
 from controller.games.game import Rejected
 from controller.games.moves import frame_of
-from controller.games.session import no_round, null_by, session, stands, undecided
+from controller.games.session import announce_last_rounds, no_round, null_by, session, stands, undecided
+from controller.games.trente import refait
 from controller.games.trente.readings import cut, follow_all, lose_place, ready
-from controller.games.trente.rows import ROWS, is_coup, next_row, rows, winner
+from controller.games.trente.rows import WINNERS, Winner, is_coup, next_row, rows, winner
 from controller.games.trente.state import Card, Coup
 from controller.games.trente.turn import Turn
 
@@ -81,26 +83,45 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
     hand = turn.state.hand
     of = undecided(turn.state, hand, given.round, first=hand is not None and hand.gap)
-    if given.winner not in (None, *ROWS, "tie"):
-        raise Rejected(f"{given.winner!r} cannot win: it is black, red or tie")
+    said = _said(given.winner) if given.winner is not None else None
     if isinstance(of, Coup) and (turn.state.queue or of.unread):
         raise Rejected("a card waits for card.decide")
     if isinstance(of, Coup) and not of.gap:
         raise Rejected(f"round {of.round} waits for no decision")
     known = tuple(each.card for each in of.cards if each.card is not None)
     whole = len(known) == len(of.cards) and all(map(is_card, known)) and is_coup(known)
-    if not whole and given.winner is None:
+    if not whole and said is None:
         raise Rejected(f"the cards of round {of.round} are not all known: say the winner")
-    by_cards = whole and given.winner in (None, winner(known) or "tie")
-    turn.result(of.round, of.cards, stands(given), None if by_cards else given.winner)
+    before = refait.counts(turn.state)
+    turn.result(of.round, of.cards, stands(given), None if whole and said in (None, winner(known)) else said)
+    turn.tell_refaits(before, of.round, given)
     if isinstance(of, Coup):
         turn.change(adrift=True)  # its last cards may still come
     turn.expect()
 
 
 def correct(turn: Turn, given: ResultCorrect) -> None:
-    """A published result was wrong: another row has won."""
-    coups.correct(turn, given, ROWS)
+    """A published result was wrong: another row has won, or none."""
+    entry = coups.to_correct(turn, given)
+    won = _said(given.winner)
+    if won == entry.winner:
+        raise Rejected(f"the winner of round {given.round} is {won} already")
+    turn.correct(entry, won, given)
+
+
+def announce_last(turn: Turn, given: LastRoundsAnnounce) -> None:
+    """The last hands of the session. Where the decree does not say how many are announced, it is the one in progress, or the next:
+    at the last one 31-31 leaves no choice.
+    """
+    announce_last_rounds(turn, given, unsaid=1)
+
+
+def _said(winner: str | None) -> Winner:
+    """The winner that a person says."""
+    found = next((each for each in WINNERS if each == winner), None)
+    if found is None:
+        raise Rejected(f"say the winner: {', '.join(WINNERS)} (both rows make 31)")
+    return found
 
 
 def decide(turn: Turn, given: CardDecide) -> None:

@@ -15,15 +15,15 @@ from typing import Any
 import msgspec
 
 from controller import commands as person
-from controller.games import coups, shoe, talla
+from controller.games import coups, shoe, stakes, talla
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
-from controller.games.session import announce_last_rounds
-from controller.games.trente import commands, readings
+from controller.games.trente import commands, readings, refait
 from controller.games.trente.rows import ROWS, points, rows
 from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import SHOWN, Entry, State
 from controller.games.trente.turn import Turn
+from controller.games.zero import choices
 from controller.rulebooks.trente import Trente
 from devices import readings as device
 
@@ -48,7 +48,9 @@ INPUTS = Inputs(
         person.ShoeEnd: coups.end_shoe,
         person.BetsOpen: commands.open_bets,
         person.BetsClose: commands.close_bets,
-        person.LastRoundsAnnounce: announce_last_rounds,
+        person.BetPlace: stakes.place_bet,
+        person.BetWithdraw: stakes.withdraw_bet,
+        person.LastRoundsAnnounce: commands.announce_last,
     },
 )
 
@@ -59,6 +61,10 @@ class TrenteGame(Machine[Trente, TrenteSettings, State, Turn]):
     state_type = State
     turn_type = Turn
     inputs = INPUTS
+
+    def __init__(self, book: Trente, settings: TrenteSettings) -> None:
+        stakes.refuse_unknown(settings.highest, ("chances",))
+        super().__init__(book, settings)
 
     def show(self, state: State) -> dict[str, Any]:
         """What the retained state tells."""
@@ -73,8 +79,11 @@ class TrenteGame(Machine[Trente, TrenteSettings, State, Turn]):
             "rows": {row: list(own) for row, own in zip(ROWS, on_table, strict=True)},
             "points": {row: points(own) for row, own in zip(ROWS, on_table, strict=True)},
             "unresolved": [entry.round for entry in state.unresolved()],
-            "last_winner": last.winner or "tie" if last else None,
+            "bets": stakes.shown(state.hand),
+            "last_winner": last.winner if last else None,
             "last_marks": list(last.marks) if last else [],
+            "refaits": refait.running(state),
+            "refait_choices": list(choices(self.settings.refait, last_of_session=state.is_last(state.round))),
             "last_rounds": state.last,
             "shoe": shoe.show(state.shoe),
             "settlement": list(self.book.settlement),
@@ -87,7 +96,13 @@ class TrenteGame(Machine[Trente, TrenteSettings, State, Turn]):
 
     def history(self, state: State) -> list[dict[str, Any]]:
         """The latest rounds of the session, oldest first."""
-        return [_line(entry) for entry in state.entries[-SHOWN:]]
+        return [self._line(state, entry) for entry in state.entries[-SHOWN:]]
+
+    def _line(self, state: State, entry: Entry) -> dict[str, Any]:
+        points = {hand.who: hand.points for hand in entry.hands}
+        told = refait.told(state, self.settings, entry)
+        told["choices"] = list(told["choices"])
+        return line(entry, winner=entry.winner, points=points, marks=list(entry.marks), **told, corrected=entry.corrected)
 
 
 def _on_table(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -97,11 +112,6 @@ def _on_table(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
     last = state.entry(state.round)
     black, red = (hand.cards for hand in last.hands) if last is not None and last.hands else ((), ())
     return black, red
-
-
-def _line(entry: Entry) -> dict[str, Any]:
-    points = {hand.who: hand.points for hand in entry.hands}
-    return line(entry, winner=entry.winner or "tie", points=points, marks=list(entry.marks), corrected=entry.corrected)
 
 
 def _phase(state: State) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from controller.events import Hand
 from controller.games.cards import is_red, pips
 
 Row = Literal["black", "red"]
+Winner = Literal["black", "red", "tie", "refait"]
+WINNERS: tuple[Winner, ...] = get_args(Winner)
+"""``tie``: both make the same, and the coup is null. ``refait``: both make 31, and the regime of zero holds."""
 ROWS: tuple[Row, ...] = ("black", "red")
 """In the order in which they are dealt."""
 
@@ -44,27 +47,29 @@ def is_coup(cards: Sequence[str]) -> bool:
     return bool(cards) and next_row(cards) is None and next_row(cards[:-1]) == "red"
 
 
-def winner(cards: Sequence[str]) -> Row | None:
-    """The row that is nearer to 31; None if both make the same."""
+def winner(cards: Sequence[str]) -> Winner:
+    """The row that is nearer to 31; or that none is, and which of the two."""
     black, red = map(points, rows(cards))
-    return None if black == red else "black" if black < red else "red"
+    if black == red:
+        return "refait" if black == FULL else "tie"
+    return "black" if black < red else "red"
 
 
 def marks(cards: Sequence[str]) -> tuple[str, ...]:
-    """What else wins: ``colour`` if the winning row has the colour of the black row's first card, else ``inverse``.
-
-    Equal rows are a ``tie``, and with 31 the ``refait``, too.
+    """What else wins: ``colour`` if the winning row has the colour of the black row's first card, else ``inverse``. Where none
+    wins, which of the two it is.
     """
     won = winner(cards)
-    if won is None:
-        return ("tie", "refait") if points(rows(cards)[0]) == FULL else ("tie",)
-    return ("colour",) if is_red(cards[0]) == (won == "red") else ("inverse",)
+    if won in ROWS:
+        return ("colour",) if is_red(cards[0]) == (won == "red") else ("inverse",)
+    return (won,)
 
 
 def hands(cards: Sequence[str]) -> tuple[Hand, ...]:
-    """The rows as the result shows them."""
+    """The rows as the result shows them. After a refait neither has won, lost or tied: no stake goes back by it."""
     won = winner(cards)
-    return tuple(
-        Hand(who=row, cards=own, points=points(own), outcome="tie" if won is None else "win" if won == row else "lose")
-        for row, own in zip(ROWS, rows(cards), strict=True)
-    )
+    found = []
+    for row, own in zip(ROWS, rows(cards), strict=True):
+        outcome: Literal["win", "lose", "tie"] = "win" if won == row else "tie" if won == "tie" else "lose"
+        found.append(Hand(who=row, cards=own, points=points(own), outcome=None if won == "refait" else outcome))
+    return tuple(found)

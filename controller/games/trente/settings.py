@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from controller.games import shoe
 from controller.games.shoe import ShoeSettings
+from controller.games.stakes import Highest
 
 
 class TrenteSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -17,6 +20,8 @@ class TrenteSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_o
     """
     refait: Literal["half_or_prison", "half"] = "half_or_prison"
     """What happens to bets on 31-31: the regime of zero at the French roulette, or that of the American one."""
+    highest: Highest = msgspec.field(default_factory=dict)
+    """The highest stake that the authorisation fixes: ``chances``."""
 
 
 LAWS = (
@@ -31,5 +36,6 @@ LAWS = (
     "overdraw",
     "last_five",
     "silence",
+    "bet_limit",
 )
 """The laws that the game cites: a rulebook has each of them."""

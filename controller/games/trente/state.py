@@ -9,7 +9,8 @@ import msgspec
 from controller.events import Frame, Hand
 from controller.games.coups import CoupState, Waiting
 from controller.games.shoe import Past, Shoe
-from controller.games.trente.rows import Row
+from controller.games.stakes import Stake
+from controller.games.trente.rows import Winner
 
 QUEUE = 24
 """Cards that wait for a person at most: two long coups. What comes after them is counted, and not followed."""
@@ -25,13 +26,16 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card. ``stands``: who decided about one."""
+    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card. ``stands``: who decided about one.
+    ``bets``: those that were told.
+    """
 
     round: int
     closed: bool = False
     cards: tuple[Card, ...] = ()
     gap: bool = False
     stands: str | None = None
+    bets: tuple[Stake, ...] = ()
 
     @property
     def begun(self) -> bool:
@@ -50,14 +54,17 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a person may confirm it."""
+    """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a person may confirm it.
+    ``last``: it was the last hand of the session.
+    """
 
     round: int
     kind: Literal["result", "void", "unresolved"]
-    winner: Row | None = None
+    winner: Winner | None = None
     hands: tuple[Hand, ...] = ()
     marks: tuple[str, ...] = ()
     cards: tuple[Card, ...] = ()
+    last: bool = False
     corrected: bool = False
     reason: str | None = None
     article: str | None = None
@@ -89,6 +96,10 @@ class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
     last: int | None = None
     last_since: int = 0
     entries: tuple[Entry, ...] = ()
+
+    def is_last(self, number: int) -> bool:
+        """Whether this round, of which the result is not said yet, is the last hand of the session, as announced."""
+        return self.last in (0, 1) and number == self.round >= self.last_since
 
     @property
     def asks(self) -> tuple[str, ...]:

@@ -5,19 +5,26 @@ Each move changes the state and says its event in one go, so that the two cannot
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Literal
+
+from msgspec.structs import replace
 
 from controller.commands import Command, VoidReason
 from controller.events import (
     CardDealt,
     CardExpected,
+    ResultCorrected,
     RoundResult,
     RoundUnresolved,
 )
 from controller.games import shoe
 from controller.games.coups import CoupTurn
 from controller.games.moves import frame_of
-from controller.games.trente.rows import ROWS, Row, hands, is_coup, marks, next_row, rows, winner
+from controller.games.stakes import Bounds, bounds
+from controller.games.trente import refait
+from controller.games.trente.rows import ROWS, Winner, hands, is_coup, marks, next_row, rows, winner
 from controller.games.trente.settings import TrenteSettings
 from controller.games.trente.state import QUEUE, Card, Coup, Entry, State
 from controller.rulebooks.law import Law
@@ -31,6 +38,15 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
     coup = Coup
     outcome = Entry
     queue = QUEUE
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """The chances, and the insurance of a bet against 31-31: of what it insures it is a fraction."""
+        table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("chances"))
+        part = Fraction(*self.book.insurance)
+        return {
+            **dict.fromkeys(self.book.chances, table),
+            "insurance": Bounds(None, None if table.most is None else part * table.most),
+        }
 
     # The course of a round
 
@@ -93,27 +109,58 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
 
     # Its outcome: a result, null, or unresolved
 
-    def result(self, number: int, cards: tuple[Card, ...], confirmed_by: str | None = None, said: str | None = None) -> None:
+    def result(self, number: int, cards: tuple[Card, ...], confirmed_by: str | None = None, said: Winner | None = None) -> None:
         """The round has its result: by its cards, or by the word of a person (``said``) where these are not all known."""
         known = tuple(each.card for each in cards if each.card is not None)
-        by_cards = said is None
-        won = winner(known) if by_cards else next((row for row in ROWS if row == said), None)
-        shown = hands(known) if by_cards else ()
-        also = marks(known) if by_cards else (("tie",) if won is None else ())
+        won = said or winner(known)
+        shown, also = ((), marks_said(won)) if said else (hands(known), marks(known))
         frames = tuple(each.frame for each in cards if each.frame is not None)
-        self.record(Entry(round=number, kind="result", winner=won, hands=shown, marks=also))
+        entry = Entry(round=number, kind="result", winner=won, hands=shown, marks=also, last=self.state.is_last(number))
+        self.record(entry)
         self.say(
             RoundResult(
                 round=number,
                 hands=shown,
                 winner=won,
                 marks=also,
+                **refait.told(self.state, self.settings, entry),
                 frames=frames,
                 confirmed_by=confirmed_by,
                 announcement=self.book.announcements.get(_CALLS.get(also[0] if also else "", "")),
             )
         )
         self.count_down(number)
+
+    def correct(self, entry: Entry, won: Winner, by: Command) -> None:
+        """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
+        before = refait.counts(self.state)
+        now = replace(entry, winner=won, hands=(), marks=marks_said(won), corrected=True)
+        self.record(now)
+        self._corrected(now, entry.winner, by)
+        self.tell_refaits(before, now.round, by)
+
+    def _corrected(self, entry: Entry, was: Winner | None, by: Command) -> None:
+        assert entry.winner is not None
+        self.say(
+            ResultCorrected(
+                round=entry.round,
+                replaces=None,
+                replaces_boot=None,
+                winner=entry.winner,
+                was=was or entry.winner,
+                marks=entry.marks,
+                **refait.told(self.state, self.settings, entry),
+                by=by.by,
+                role=by.role,
+            )
+        )
+
+    def tell_refaits(self, before: dict[int, int], number: int, by: Command) -> None:
+        """Say anew those after this round of which the count has changed with it: their bets are worth more, or less."""
+        now = refait.counts(self.state)
+        for entry in self.state.entries:
+            if entry.round > number and before.get(entry.round) != now.get(entry.round):
+                self._corrected(entry, entry.winner, by)
 
     def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The round is null: by the cut card, or by a person's word."""
@@ -128,7 +175,7 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
         whole = not hand.unread and is_coup(hand.known) and not waiting and not late
         self.record(Entry(round=hand.round, kind="unresolved", cards=hand.cards + waiting + late))
         self.change(adrift=not whole, spilled=False)
-        candidate: Row | Literal["tie"] | None = (winner(hand.known) or "tie") if whole else None
+        candidate = winner(hand.known) if whole else None
         frames = tuple(each.frame for each in hand.cards if each.frame is not None)
         self.say(RoundUnresolved(round=hand.round, why=why, candidate=candidate, frames=frames))
 
@@ -138,6 +185,11 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
         self.state = self.state.with_entry(entry)
         if hand is not None and hand.round == entry.round:
             self.change(hand=None, queue=())
+
+
+def marks_said(won: Winner) -> tuple[str, ...]:
+    """What is known besides of a result by a person's word alone."""
+    return () if won in ROWS else (won,)
 
 
 _CALLS = {"colour": "colour_wins", "inverse": "colour_loses"}

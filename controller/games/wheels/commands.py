@@ -87,6 +87,9 @@ def close_bets(turn: WheelTurn, given: BetsClose) -> None:
 def void(turn: WheelTurn, given: RoundVoid) -> None:
     """The spin is null, for a reason that the decree has, or by the word of the person in charge."""
     of = _undecided(turn, given.round, calls_null=True)
+    if given.role in turn.book.void_alone and not given.alone:
+        others = " or ".join(role for role in turn.book.void_by if role not in turn.book.void_alone)
+        raise Rejected(f"the role {given.role} may say this only where no {others} is at the table: then say it with alone")
     law = turn.book.void.get(given.reason)
     if law is None and given.reason != "inspector":
         has = _or(tuple(turn.book.void)) or "no cause; it is for the person in charge to say: inspector"
@@ -136,7 +139,7 @@ def correct(turn: WheelTurn, given: ResultCorrect) -> None:
             was=entry.number,
             by=given.by,
             role=given.role,
-            **turn.tells(number),
+            **turn.tells(number, entry.bets),
         )
     )
 

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from controller import commands as person
+from controller.games import stakes
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.wheels import commands, readings
 from controller.games.wheels.state import SHOWN, Entry, WheelState
@@ -38,6 +39,8 @@ INPUTS = Inputs(
     at_the_table={
         person.BetsOpen: commands.open_bets,
         person.BetsClose: commands.close_bets,
+        person.BetPlace: stakes.place_bet,
+        person.BetWithdraw: stakes.withdraw_bet,
         person.LastRoundsAnnounce: commands.announce_last_rounds,
     },
 )
@@ -71,6 +74,7 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         """What the retained state tells. ``phase`` is the table's, not the wheel's."""
         return {
             **course(state),
+            "bets": stakes.shown(state.hand),
             "last_number": state.tally().number,
             **self.own(state),
             "last_rounds": state.left("close"),

@@ -9,6 +9,7 @@ import msgspec
 
 from controller.events import Frame
 from controller.games.rounds import Rounds, in_place
+from controller.games.stakes import Stake
 from devices.readings import Number, Phase
 
 SHOWN = 20
@@ -23,6 +24,7 @@ class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``said``: what is said once and was: breaches, the last call. ``asks``: the commands one of which it waits for;
     ``landed``: the number that waits with it, ``cell`` where it lies, if the wheel tells places. ``stands``: who let it go on.
+    ``bets``: those that were told.
     """
 
     round: int
@@ -37,6 +39,7 @@ class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     landed: Number | None = None
     cell: int | None = None
     stands: str | None = None
+    bets: tuple[Stake, ...] = ()
 
     @property
     def begun(self) -> bool:
@@ -46,7 +49,7 @@ class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round. ``number`` is a result, ``candidate`` is none until a person confirms it; ``cell``: where the
-    wheel told that it lies.
+    wheel told that it lies; ``bets``: those that were told.
     """
 
     round: int
@@ -59,6 +62,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str | None = None
     article: str | None = None
     last: bool = False
+    bets: tuple[Stake, ...] = ()
     corrected: bool = False
 
     @property

@@ -21,8 +21,10 @@ from controller.events import (
     RoundResult,
     RoundUnresolved,
 )
+from controller.games import stakes
 from controller.games.game import Rejected
 from controller.games.rounds import RoundMoves
+from controller.games.stakes import Bounds, Stake
 from controller.games.wheels.settings import Breach, Policy, WheelSettings
 from controller.games.wheels.state import Entry, Hand, WheelState
 from controller.rulebooks.rulebook import Law
@@ -57,8 +59,12 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """The numbers of the wheel, in words."""
 
     @abstractmethod
-    def tells(self, number: Number) -> dict[str, Any]:
-        """What is told of a number with a result and with its correction: the fields of both events."""
+    def tells(self, number: Number, bets: tuple[Stake, ...]) -> dict[str, Any]:
+        """What is told of a number with a result and with its correction: the fields of both events. ``bets``: those that lay."""
+
+    @abstractmethod
+    def offered(self) -> Mapping[str, Bounds]:
+        """The bets that there are, and between what a stake is."""
 
     def tells_of_round(self, number: int, cell: int | None) -> dict[str, Any]:  # noqa: ARG002 - what most games leave out
         """What is told besides with the result of this round, that lies in this cell."""
@@ -98,8 +104,9 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     def begin(self, spin: int | None) -> Hand:
         """Take the next round in hand, without a word: its bets opened where we could not see it."""
         number = self.state.round + 1
-        last = self.state.left("close") == 1
-        hand = Hand(round=number, spin=spin, relaunch=self.state.relaunch, last=last)
+        last, relaunch = self.state.left("close") == 1, self.state.relaunch
+        before = self.state.entry(number - 1) if relaunch else None
+        hand = Hand(round=number, spin=spin, relaunch=relaunch, last=last, bets=before.bets if before else ())
         self.change(round=number, hand=hand, relaunch=False, spent=False)
         return hand
 
@@ -145,7 +152,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     def result(self, of: Hand | Entry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
         """The ball lies, or the wheel stands, definitively, or a person stands for it."""
         last = of.last or (self.state.left("close") == 1 and of.round == self.state.round)
-        self._record(Entry(round=of.round, kind="result", spin=of.spin, number=number, cell=cell, last=last))
+        self._record(Entry(round=of.round, kind="result", spin=of.spin, number=number, cell=cell, last=last, bets=of.bets))
         self.say(
             RoundResult(
                 round=of.round,
@@ -154,7 +161,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
                 last_of_session=last,
                 frames=of.frames,
                 confirmed_by=confirmed_by,
-                **self.tells(number),
+                **self.tells(number, of.bets),
                 **self.tells_of_round(of.round, cell),
             )
         )
@@ -162,12 +169,14 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     def void(self, of: Hand | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The spin is null: no number, and the last valid one stands until the next."""
-        self._record(Entry(round=of.round, kind="void", spin=of.spin, reason=reason, article=law.article, last=of.last))
+        self._record(
+            Entry(round=of.round, kind="void", spin=of.spin, reason=reason, article=law.article, last=of.last, bets=of.bets)
+        )
         hand = self.state.hand
         if hand is None and of.round == self.state.round:
             self.change(relaunch=True, gap=False)
         elif hand and of.round == hand.round - 1 and not hand.launched:
-            self.change_hand(relaunch=True)
+            self.change_hand(relaunch=True, bets=stakes.also(of.bets, hand.bets))
         last = self.state.tally(upto=of.round).number
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"), last, of.spin)
         if self.settings.last_rounds_count == "all":
@@ -178,7 +187,14 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     def unresolved(self, of: Hand | Entry, why: Why, candidate: Number | None = None, cell: int | None = None) -> None:
         """The result is not known for certain; nobody invents it."""
         entry = Entry(
-            round=of.round, kind="unresolved", spin=of.spin, candidate=candidate, cell=cell, frames=of.frames, last=of.last
+            round=of.round,
+            kind="unresolved",
+            spin=of.spin,
+            candidate=candidate,
+            cell=cell,
+            frames=of.frames,
+            last=of.last,
+            bets=of.bets,
         )
         self._record(entry)
         self.say(RoundUnresolved(round=of.round, why=why, candidate=candidate, spin=of.spin, frames=of.frames))

@@ -26,13 +26,18 @@ PAIRS = (
     ("three-card-poker", "EUS96"),
     ("three-card-poker", "BAL09"),
 )
+DECIDED = (("poker-no-draw", "EUS96"), ("poker-draw-house", "EUS96"))
+"""Where the jackpot takes one amount alone, decided and displayed."""
+COIN = 100
+"""What is staked on the jackpot."""
 
 
 class Play(AnyPlay[HousePokerGame, State]):
     """A table in play."""
 
     def __init__(self, game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) -> None:
-        super().__init__(HousePokerGame, game, decree, settings)
+        own = {"jackpot_stake": COIN} if (game, decree) in DECIDED else {}
+        super().__init__(HousePokerGame, game, decree, {**own, **settings})
 
     def packets(self, *sizes: int, **fields: Any) -> list[AnyEvent]:
         """Packets come out of the shuffler."""
@@ -44,14 +49,14 @@ class Play(AnyPlay[HousePokerGame, State]):
     def verdict(self, **fields: Any) -> list[AnyEvent]:
         return self.take(ShufflerVerdict(at=self.now(), device="shuffler", **fields))
 
-    def coin(self, box: int, amount: int = 100, **fields: Any) -> list[AnyEvent]:
+    def coin(self, box: int, amount: int = COIN, **fields: Any) -> list[AnyEvent]:
         return self.take(SlotCoin(at=self.now(), device="slots", box=box, amount=amount, **fields))
 
     def bets(self, *boxes: int, bets: Iterable[tuple[int, str]] = ()) -> list[AnyEvent]:
         """Bets open, the boxes and what lies beside the ante are said, bets close."""
         told = [*self.say("bets.open", role="croupier"), *self.say("boxes.set", role="croupier", boxes=list(boxes or (1, 2)))]
         for box, bet in bets:
-            told += self.say("bet.place", role="croupier", who=f"box:{box}", bet=bet)
+            told += self.say("bet.place", role="croupier", who=f"box:{box}", bet=bet, amount=COIN if bet == "jackpot" else None)
         return [*told, *self.say("bets.close", role="croupier")]
 
     def act(self, box: int, action: str, **fields: Any) -> list[AnyEvent]:
@@ -68,6 +73,14 @@ def table(game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) -
     """A table with an open session."""
     play = Play(game, decree, **settings)
     play.say("session.open", minimum=500, currency="EUR")
+    return play
+
+
+def opened(game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) -> Play:
+    """Bets are open, and box 1 is in play."""
+    play = table(game, decree, **settings)
+    play.say("bets.open")
+    play.say("boxes.set", boxes=[1])
     return play
 
 

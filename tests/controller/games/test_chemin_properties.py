@@ -75,11 +75,11 @@ TROUBLE: st.SearchStrategy[Input] = st.sampled_from(
 
 @st.composite
 def evening(draw: st.DrawFn) -> tuple[Play, list[Input]]:
-    """A table, and what happens there: rounds that are mostly played to their end. No card comes twice."""
+    """A table, and what happens there: rounds that are mostly played to their end. None comes twice, nor one that persons say."""
     game, decree = draw(st.sampled_from(PAIRS))
     play = Play(decree, game, **draw(st.fixed_dictionaries({"early_card": st.sampled_from(["ask", "keep"])})))
     play.open()
-    cards = iter(draw(st.permutations(DECK)))
+    cards = iter(draw(st.permutations([card for card in DECK if card != "9h"])))
     script: list[Input] = []
 
     def one(kind: str) -> None:

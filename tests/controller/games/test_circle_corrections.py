@@ -124,7 +124,7 @@ def test_without_showdown_a_person_says_the_winner() -> None:
     again = correct(play, board="3c 4c 9d")
     assert (again.winner, again.hands) == ("seat:3", (Hand(who="board", cards=("3c", "4c", "9d")),))
     both = correct(play, winner="tie")
-    assert (both.winner, both.was, both.marks) == (None, "seat:3", ("split",))
+    assert (both.winner, both.was, both.marks) == ("tie", "seat:3", ("split",))
 
 
 def test_nobodys_word_goes_before_cards_that_lay_open() -> None:

@@ -97,6 +97,19 @@ def test_of_two_common_cards_drawn_in_an_interval_the_first_counts(decree: str) 
 
 
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
+def test_a_common_card_too_many_that_a_person_tells_is_null_and_nobody_is_asked(decree: str) -> None:
+    play = laid(decree)
+    said = play.error("too_many", "board")
+    assert whats(said) == ["deal_extra_common"]
+    [removed] = of_kind(said, CardRemoved)
+    assert removed.law is not None
+    assert (removed.why, removed.card, removed.law[:5]) == ("extra_common", None, decree)  # it lay covered: nobody is told it
+    assert play.state.asks == ()
+    play.close()
+    assert [event.card for event in of_kind(play.cards("Jc"), CardDealt)] == ["Jc"]
+
+
+@pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
 def test_where_no_card_is_left_to_replace_it_the_round_is_null(decree: str) -> None:
     play = table(decree, "synthetic-poker", seats=tuple(range(1, 11)))
     play.bets()

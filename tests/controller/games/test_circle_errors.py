@@ -8,17 +8,18 @@ from controller.events import (
     AlertRaised,
     CardDealt,
     CardRemoved,
+    Irregularity,
     RoundOpened,
     RoundResult,
     RoundVoid,
 )
 from controller.games.game import Rejected
 from tests.controller.decrees import of
-from tests.controller.games.circle_play import half_dealt, holdem, laid, table, void, whats
+from tests.controller.games.circle_play import HOLES, half_dealt, holdem, laid, shuffled, table, void, whats
 from tests.controller.games.play import of_kind
 
 rule = pytest.mark.rule
-synthetic = pytest.mark.parametrize("decree", of("BAL09-049", "EUS96-210", "ARA02-145", "BAL05-141"))
+synthetic = pytest.mark.parametrize("decree", of("BAL09-049", "EUS96-203", "ARA02-145", "BAL05-141"))
 
 
 # All cards are collected, and the round begins anew
@@ -121,6 +122,94 @@ def test_once_bets_are_made_a_person_decides(error: str) -> None:
     play.close()
 
 
+NINE = (
+    "texas-holdem",
+    "omaha",
+    "omaha-five",
+    "omaha-hi-lo",
+    "holdem-double",
+    "synthetic-poker",
+    "five-card-stud",
+    "seven-card-stud",
+)
+SHOWN = [
+    *(pytest.param("EUS96", game, "EUS96-E06", marks=rule("EUS96-E06")) for game in (*NINE, "circle-draw")),
+    *(
+        pytest.param("BAL09", game, "BAL09-E01", marks=rule("BAL09-E01"))
+        for game in ("texas-holdem", "omaha", "synthetic-poker", "five-card-stud", "circle-draw")
+    ),
+    pytest.param("BAL09", "seven-card-stud", "BAL09-048", marks=rule("BAL09-048")),
+    pytest.param("BAL05", "synthetic-poker", "BAL05-E02", marks=rule("BAL05-E02")),
+]
+
+
+@pytest.mark.parametrize(("decree", "game", "law"), SHOWN)
+@pytest.mark.parametrize("cards", ["Ah Kh Qh Jh As", HOLES])
+def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(decree: str, game: str, law: str, cards: str) -> None:
+    """«baliozko izaten jarraituko du jokaldiak» (EUS96 L2658), in the deal or after it, whoever tells it."""
+    play = table(decree, game)
+    play.bets()
+    play.cards(cards)
+    [told] = of_kind(play.error("exposed", 3, fault="player"), Irregularity)
+    assert (told.what, told.law, told.asks) == ("deal_bared", law, ())
+    assert play.state.hand is not None
+    assert play.state.troubles == ()
+    with pytest.raises(Rejected, match="say whose cards"):
+        play.error("exposed", 9, fault="player")
+    with pytest.raises(Rejected, match="say whose cards"):
+        play.error("exposed", fault="player")
+
+
+@pytest.mark.parametrize("cards", ["Ah Kh Qh Jh As", HOLES])
+def test_in_aragon_a_person_decides_about_cards_that_a_player_shows(cards: str) -> None:
+    play = table("ARA02", "synthetic-poker")
+    play.bets()
+    play.cards(cards)
+    assert not of_kind(play.error("exposed", 3, fault="player"), RoundVoid)
+    assert play.state.asks == ("card.decide", "round.void")
+    play.accept()
+    assert play.state.hand is not None
+
+
+@rule("EUS96-E06")
+def test_a_card_that_a_reader_saw_and_the_player_has_shown_annuls_nothing() -> None:
+    play = half_dealt("EUS96")
+    play.cards("Ks", exposed=True)
+    said = play.say("card.decide", action="exposed", fault="player")
+    assert whats(said) == ["deal_bared"]
+    assert [event.card for event in of_kind(said, CardDealt)] == ["Ks"]
+    play.cards("Qs Js")
+    assert play.hand.open
+
+
+@pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
+@pytest.mark.parametrize("game", ["texas-holdem", "omaha", "five-card-stud"])
+@pytest.mark.parametrize("error", ["too_many", "too_few"])
+def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(decree: str, game: str, error: str) -> None:
+    """«hutsa zuzendu ezin bada apustuak hasi aurretik» (EUS96 L2634, BAL09 L452-456): the round is null, by who is in charge."""
+    play = table(decree, game)
+    play.bets()
+    cards = iter(shuffled(play, 1))
+    while not play.hand.open:
+        play.cards(next(cards))
+    play.close()
+    said = play.error(error, 3)
+    assert not of_kind(said, RoundVoid)
+    assert play.state.asks == ("round.void", "deal.error")
+    with pytest.raises(Rejected, match=f"deal_{error} waits for round.void or deal.error"):
+        play.accept()
+    with pytest.raises(Rejected, match="the role croupier may not say this"):
+        play.error(error, 3, stands=False)
+    with pytest.raises(Rejected, match="no error order waits"):
+        play.say("deal.error", error="order", who="seat:3", stands=False)
+    waits = play.state
+    assert void(play.say("round.void", reason="wrong_count")).law == ("BAL09-040" if decree == "BAL09" else "EUS96-203")
+    play.state = waits
+    play.say("deal.error", error=error, who="seat:3", stands=False)
+    assert play.state.troubles == ()
+    assert play.hand.stands == "M. Lasa (table_head)"
+
+
 @synthetic
 @pytest.mark.parametrize(
     ("error", "reason"),
@@ -180,7 +269,7 @@ def test_a_card_without_a_round() -> None:
 # Absent players
 
 
-@pytest.mark.parametrize("decree", of("BAL09-053", "EUS96-203"))
+@pytest.mark.parametrize("decree", of("BAL09-053", "EUS96-E10"))
 def test_a_card_to_an_empty_place_is_no_misdeal(decree: str) -> None:
     """The place keeps its turn in the deal, and its cards are collected when all have theirs."""
     play = table(decree, seats=(1, 2, 3, 5))
@@ -218,9 +307,9 @@ def test_a_card_to_an_absent_player_is_no_misdeal() -> None:
 # Hands that touch
 
 
-@pytest.mark.parametrize("decree", of("BAL09-055", "EUS96-203"))
+@pytest.mark.parametrize("decree", of("BAL09-055", "EUS96-E06", "BAL05-E02"))
 def test_hands_that_touch_are_null_both(decree: str) -> None:
-    play = holdem(decree)
+    play = laid(decree) if decree == "BAL05" else holdem(decree)
     [removed] = of_kind(play.error("touched", 3), CardRemoved)
     assert (removed.why, removed.to, removed.card) == ("touched", "seat:3", None)
     assert play.state.asks == ("deal.error", "round.void")

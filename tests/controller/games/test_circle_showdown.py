@@ -118,7 +118,7 @@ def test_equal_hands_share_the_pot() -> None:
         play.street(cards)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    assert (result.winner, result.marks) == (None, ("split",))
+    assert (result.winner, result.marks) == ("tie", ("split",))
     assert [(hand.who, hand.outcome) for hand in result.hands or ()][:2] == [("seat:4", "tie"), ("seat:3", "tie")]
     assert play.game.show(play.state)["last_winner"] == "tie"
 
@@ -163,7 +163,7 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
 
     low = result(("3h 4c 5d 8c", "4h 9s", "3s Ts"))
     assert low.marks == ("low", "split")
-    assert low.winner is None
+    assert low.winner == "tie"
     hands = told(low)
     assert (hands["seat:4"].low, hands["seat:4"].low_kind) == (("8c", "5d", "4c", "2s", "Ah"), "high_card")
     assert [(each.bet, each.outcome) for each in hands["seat:4"].settled] == [("high", "lose"), ("low", "win")]
@@ -171,6 +171,33 @@ def test_the_low_half_needs_three_low_common_cards() -> None:
     none = result(("3h 4c 5d 9c", "4h 9s", "3s Ts"))
     assert none.marks == ("no_low",)
     assert told(none)["seat:4"].low == ()
+
+
+@rule("EUS96-208")
+@pytest.mark.parametrize(
+    ("low_hand", "board", "low", "marks"),
+    [
+        ("eight_or_better", "3h 4c 5d 9s Td", (), ("no_low",)),
+        ("common_eight", "3h 4c 5d 9s Td", ("Qh", "9c", "5d", "4c", "3h"), ("low",)),
+        ("eight_or_better", "3h 4c 9d 9s Td", (), ("no_low",)),
+        ("common_eight", "3h 4c 9d 9s Td", (), ("no_low",)),
+    ],
+)
+def test_whether_own_cards_of_a_low_hand_may_be_higher_is_a_doubt(
+    low_hand: str, board: str, low: tuple[str, ...], marks: tuple[str, ...]
+) -> None:
+    """«hiru karta komun egon beharko dira, 8aren maila berekoak edo gutxiagokoak» (L2766): of own cards it says nothing."""
+    play = table("EUS96", "omaha-hi-lo", low_hand=low_hand)
+    play.bets()
+    play.cards("Qh Kh Ah Jh  9c Ks As Js  Kc Qd Tc Jd  Qs Qc Kd Jc")
+    first, second, third, *rest = board.split()
+    for cards in (f"2s {first} {second} {third}", f"2c {rest[0]}", f"2h {rest[1]}"):
+        play.street(cards)
+    play.close()
+    [result] = of_kind(play.turn(), RoundResult)
+    hands = told(result)
+    assert hands["seat:4"].low == low
+    assert result.marks == marks
 
 
 @rule("EUS96-206")
@@ -182,7 +209,7 @@ def test_each_row_of_double_holdem_has_half_the_pot() -> None:
         play.street(cards)
     play.close()
     [result] = of_kind(play.turn(), RoundResult)
-    assert (result.winner, result.marks) == (None, ("split",))
+    assert (result.winner, result.marks) == ("tie", ("split",))
     wins = [(hand.who, hand.settled[0].bet) for hand in result.hands or () if hand.outcome == "win"]
     assert wins == [("seat:4", "board"), ("seat:3", "board:2")]
     boards = told(result)
@@ -190,7 +217,7 @@ def test_each_row_of_double_holdem_has_half_the_pot() -> None:
     assert boards["board:2"].cards == ("Kc", "Kd", "8s", "6c", "5c")
 
 
-@pytest.mark.parametrize("decree", of("BAL09-059", "ARA02-148"))
+@pytest.mark.parametrize("decree", of("BAL09-059", "ARA02-148", "EUS96-210"))
 def test_synthetic_poker_uses_both_own_cards(decree: str) -> None:
     """Four of a kind on the table: with two own cards it is a pair, or three of a kind."""
     play = table(decree, "synthetic-poker")
@@ -207,15 +234,32 @@ def test_synthetic_poker_uses_both_own_cards(decree: str) -> None:
     assert result.winner == "seat:4"
 
 
+@rule("BAL05-139")
+def test_synthetic_poker_of_2005_is_the_best_five_of_seven() -> None:
+    """«amb set cartes ... només n'hi ha cinc que tenen valor» (L2474-2476): the common cards alone are everybody's hand."""
+    play = table("BAL05", "synthetic-poker")
+    play.bets()
+    play.cards("As Qs Kh Kc  Ah Ks Ac Qc  8d 9d Td Jd Ad")
+    for _ in range(4):
+        play.close()
+        play.turn("board")
+    play.close()
+    [result] = of_kind(play.turn(), RoundResult)
+    found = {hand.who: (hand.kind, set(hand.best)) for hand in result.hands or () if hand.kind}
+    assert found == dict.fromkeys(("seat:1", "seat:2", "seat:3", "seat:4"), ("straight_flush", {"8d", "9d", "Td", "Jd", "Ad"}))
+    assert result.marks == ("split",)
+
+
 # The word of a person
 
 
-@pytest.mark.parametrize("decree", of("BAL09-054"))
+@pytest.mark.parametrize("decree", of("BAL09-054", "EUS96-E09"))
 def test_cards_speak_whatever_is_announced(decree: str) -> None:
     play = shown(decree)
+    law = {"BAL09": "BAL09-054", "EUS96": "EUS96-E09"}[decree]
     play.turn(4)
     play.turn(2)
-    with pytest.raises(Rejected, match=f"the cards of seat:2 are beaten by others that lie open: {decree}-054"):
+    with pytest.raises(Rejected, match=f"the cards of seat:2 are beaten by others that lie open: {law}"):
         play.say("round.confirm", winner="seat:2")
     [result] = of_kind(play.say("round.confirm", winner="seat:4"), RoundResult)
     assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")

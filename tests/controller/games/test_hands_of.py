@@ -64,8 +64,12 @@ def test_figures_count_at_covered_poker_alone() -> None:
 
 @pytest.mark.rule("BAL09-059")
 def test_two_own_cards_count_at_omaha_and_synthetic_poker_alone() -> None:
-    found = {game for games in CONTESTS.values() for game, each in games.items() if each.own_exactly == 2}
-    assert found == {"omaha", "omaha-five", "omaha-hi-lo", "synthetic-poker"}
+    found = {(decree, game) for decree, games in CONTESTS.items() for game, each in games.items() if each.own_exactly is not None}
+    assert found == {
+        *(("EUS96", game) for game in ("omaha", "omaha-five", "omaha-hi-lo", "synthetic-poker")),
+        *(("BAL09", game) for game in ("omaha", "synthetic-poker")),
+        ("ARA02", "synthetic-poker"),  # in BAL05 any five of the seven (L2474-2476)
+    }
 
 
 @pytest.mark.parametrize(

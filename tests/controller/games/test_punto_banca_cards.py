@@ -316,7 +316,7 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
     with pytest.raises(Rejected, match="round 2 is not among the rounds remembered"):
         play.say("result.correct", round=2, winner="tie")
     corrected = only(play.say("result.correct", round=1, winner="tie"), ResultCorrected)
-    assert (corrected.round, corrected.winner, corrected.was, corrected.by) == (1, None, "player", "M. Lasa")
+    assert (corrected.round, corrected.winner, corrected.was, corrected.by) == (1, "tie", "player", "M. Lasa")
     assert play.game.history(play.state) == [
         {"round": 1, "kind": "result", "winner": "tie", "points": {}, "marks": ["tie"], "corrected": True}
     ]

@@ -148,8 +148,8 @@ def test_player_bank_player_bank(decree: str) -> None:
     [
         (7, 6, "player", ["win", "lose"], ()),
         (6, 7, "banker", ["lose", "win"], ()),
-        (7, 7, None, ["tie", "tie"], ("tie",)),
-        ("7c Kh", "7d Ks", None, ["tie", "tie"], ("tie",)),
+        (7, 7, "tie", ["tie", "tie"], ("tie",)),
+        ("7c Kh", "7d Ks", "tie", ["tie", "tie"], ("tie",)),
         ("3c 3h", "Kd Ks", None, ["win", "lose"], ()),
     ],
 )
@@ -365,7 +365,7 @@ def test_a_shoe_that_disagrees_before_leaves_the_round_unresolved(winner: Any) -
     said = play.say("cards.turn")
     assert of_kind(said, RoundResult) == []
     assert only(said, Irregularity).what == "witnesses_disagree"
-    assert only(play.say("round.confirm", winner="tie"), RoundResult).winner is None
+    assert only(play.say("round.confirm", winner="tie"), RoundResult).winner == "tie"
 
 
 def test_a_shoe_that_ends_the_round_too_early() -> None:

@@ -204,7 +204,7 @@ def check(play: Play) -> None:
                     player, banker = (hand.cards for hand in event.hands)
                     assert next_card(third, player, banker) is None
                     more = points(player) - points(banker)
-                    assert event.winner == (None if more == 0 else "player" if more > 0 else "banker")
+                    assert event.winner == ("tie" if more == 0 else "player" if more > 0 else "banker")
 
 
 @settings(max_examples=80, deadline=None)

@@ -161,7 +161,12 @@ def test_only_who_the_decree_names_may_declare_it(game: str, decree: str) -> Non
         play = Play(decree, game)
         play.open()
         play.until_closed(1)
-        if role in play.game.book.void_by:
+        if role in play.game.book.void_alone:
+            with pytest.raises(Rejected, match="only where no table_head or inspector is at the table"):
+                play.say("round.void", role, reason="ball_out")
+            said = only(play.say("round.void", role, reason="ball_out", alone=True), RoundVoid)
+            assert (said.role, said.alone) == (role, True)
+        elif role in play.game.book.void_by:
             assert only(play.say("round.void", role, reason="ball_out"), RoundVoid).role == role
         else:
             with pytest.raises(Rejected, match=f"the role {role} may not say this"):

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from controller.games.roulette.zero import choices, may_leave_prison, worth
+from controller.games.zero import choices, may_leave_prison, worth
 from controller.rulebooks.rulebook import rulebook
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
@@ -25,8 +25,8 @@ def test_the_french_player_chooses_the_american_does_not(decree: str) -> None:
     book = rulebook(decree)
     assert book.roulette_french is not None
     assert book.roulette_american is not None
-    assert choices(book.roulette_french, last_of_session=False) == ("half", "prison")
-    assert choices(book.roulette_american, last_of_session=False) == ("half",)
+    assert choices(book.roulette_french.zero, last_of_session=False) == ("half", "prison")
+    assert choices(book.roulette_american.zero, last_of_session=False) == ("half",)
 
 
 @pytest.mark.rule("BAL05-028")
@@ -36,7 +36,7 @@ def test_the_french_player_chooses_the_american_does_not(decree: str) -> None:
 def test_the_last_spin_leaves_no_choice(decree: str) -> None:
     book = rulebook(decree).roulette_french
     assert book is not None
-    assert choices(book, last_of_session=True) == ("refund",)
+    assert choices(book.zero, last_of_session=True) == ("refund",)
 
 
 def test_below_the_minimum_a_stake_stays_in_prison() -> None:

@@ -247,6 +247,7 @@ def test_a_wrong_number_that_is_put_right_before_the_bets_begin_is_none() -> Non
     assert voids(said) == [("wrong_count", "EUS96-163")]
 
 
+@pytest.mark.rule("EUS96-E07")
 def test_a_players_card_seen_leaves_the_play_valid() -> None:
     play = table()
     play.cards(BANK_PAIR)
@@ -255,6 +256,7 @@ def test_a_players_card_seen_leaves_the_play_valid() -> None:
     assert [event.card for event in of_kind(said, CardTurned)] == ["Ah"]
 
 
+@pytest.mark.rule("EUS96-E07")
 def test_hands_that_touched_take_no_further_part() -> None:
     play = table()
     play.cards(f"{BANK_PAIR} {FLOP}")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
 from controller.events import CardDealt, CardExpected, CardRemoved, HandDecided, Irregularity, RoundResult, RoundVoid, ShoeStarted
-from controller.games.chemin.hands import bank_duty
-from controller.games.chemin.state import Card, Coup, Word
 from controller.games.game import Rejected
 from tests.controller.games.chemin_play import Play, at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
@@ -116,44 +113,6 @@ def test_who_plays_alone_for_the_bank_is_free(decree: str) -> None:
     play.stand()
     play.stand()
     assert not of_kind(play.turn(), Irregularity)
-
-
-SMALL = ["Kh", "Ah", "2h", "3h", "4h", "5h", "6h", "7h"]
-
-
-def duty(decree: str, bank: int, thirds: tuple[int | None, int | None], **facts: bool) -> str:
-    """What the bank must do with so many points against third cards of these values."""
-    book = table(decree).book
-    cards = [Card(card=SMALL[bank], to="bank"), Card(card="Kd", to="bank")]
-    words: dict[str, Word] = {}
-    for who, third in zip(book.hands, thirds, strict=True):
-        cards += [Card(card=f"{third}c", to=who, third=True)] if third is not None else []
-        words[who] = "draw" if third is not None else "stand"
-    coup = replace(Coup(round=1, closed=True, cards=tuple(cards), words=words), **facts)
-    return bank_duty(book, coup, table=False)
-
-
-@rules("ARA02-118", "BAL05-115 BAL05-123", "EUS96-140", "GAL07-121")
-def test_what_the_bank_must_do_against_two_hands(decree: str) -> None:
-    assert duty(decree, 5, (6, 7)) == "O"  # nobody has asked for the table
-    assert duty(decree, 5, (6, 7), table=True) == "T"
-    assert duty(decree, 6, (5, None), table=True) == "P"
-    assert duty(decree, 5, (6, 2), table=True) == "O"  # draw against one, stand against the other
-    assert duty(decree, 5, (6, 2), restored=True) == "O"
-    assert duty(decree, 5, (6, 2), restored=True, bank_fault=True) == "T"
-    assert duty(decree, 6, (6, 2), restored=True, bank_fault=True) == "P"
-    assert duty(decree, 0, (6, 2)) == "T"
-
-
-@rules("ARA02-118")
-def test_against_a_hand_that_lies_down_the_bank_keeps_to_the_table_for_the_other(decree: str) -> None:
-    for third, must in (("9c", True), ("8c", False)):  # three against nine: an optional case
-        play = table(decree, "4h 2c Kh 4d Kd 3s")
-        play.turn("cloth:1")
-        play.draw("cloth:2")
-        play.cards(third)
-        play.stand("bank")
-        assert ("bank_word" in whats(play.turn())) == must
 
 
 # What all errors share with chemin de fer
@@ -324,18 +283,6 @@ def test_no_with_eight_or_nine_loses_the_right_to_lay_down(decree: str) -> None:
     said = play.turn()
     assert [event.what for event in of_kind(said, Irregularity)] == ["natural_forgotten"]
     assert result_of(said)["cloth:1"] == (("4h", "4d"), 8, None, "win")
-
-
-@rules("ARA02-118", "BAL05-123", "GAL07-121")
-def test_both_cards_of_a_cloth_shown_in_the_deal(decree: str) -> None:
-    for fault, must in (("banker", True), ("croupier", False)):
-        play = table(decree, "2h 2c 5h 2d 5s Kd")
-        play.decide("exposed", who="cloth:1", fault=fault)
-        play.draw("cloth:1")
-        play.cards("2s")  # five against two: stand; against who stood: draw
-        play.stand("cloth:2")
-        play.stand("bank")
-        assert ("bank_word" in whats(play.turn())) == must
 
 
 @rules("GAL07-055", "BAL05-108", "EUS96-142", "ARA02-116")

@@ -1,0 +1,78 @@
+"""The bets that a table of black jack is told of: on hands, their insurance, and what the casino offers beside them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from controller.commands import BetPlace, BetWithdraw
+from controller.games import stakes
+from controller.games.blackjack.state import Deal
+from controller.games.blackjack.turn import Turn
+from controller.games.game import Rejected
+from controller.games.session import session
+from controller.games.stakes import Bounds
+
+
+def place(turn: Turn, given: BetPlace) -> None:
+    """A bet lies. All bets on a box together are held to what one hand may have."""
+    session(turn)
+    box = _box(turn, given)
+    between = stakes.of(given.bet, _offered(turn, given.who))
+    deal = _taking(turn, given)
+    beside = [each for each in deal.bets if each.bet == given.bet == "bet" and each.who != given.who]
+    others = sum(each.amount or 0 for each in beside if each.who.partition("/")[0] == f"box:{box}")
+    most = None if between.most is None else between.most - others
+    stakes.within(given.bet, given.amount, between._replace(most=most), turn.book.laws["bet_limit"], beside=f" on box:{box}")
+    turn.change_deal(bets=stakes.with_bet(deal.bets, given))
+    turn.say(stakes.said(deal.round, given))
+    turn.settle()
+
+
+def withdraw(turn: Turn, given: BetWithdraw) -> None:
+    """A bet is taken back, as long as it may be placed."""
+    session(turn)
+    _box(turn, given)
+    stakes.of(given.bet, _offered(turn, given.who))
+    deal = _taking(turn, given)
+    turn.change_deal(bets=stakes.without_bet(deal.bets, given))
+    turn.say(stakes.said(deal.round, given))
+    turn.settle()
+
+
+def _box(turn: Turn, given: BetPlace | BetWithdraw) -> int:
+    return stakes.bettor(given.who, turn.rules.boxes, turn.book.bets_per_box, turn.book.laws.get("box_bettors"))
+
+
+def _taking(turn: Turn, given: BetPlace | BetWithdraw) -> Deal:
+    """The round that takes this bet: before its cards, or, insurance, while that is offered. Rejects one that comes out of time."""
+    deal = turn.state.deal
+    if given.bet != "insurance":
+        stakes.open_round(deal, turn.book.laws)
+    elif deal is None or not deal.insurance:
+        raise Rejected(f"insurance is not offered: {turn.book.article}")
+    assert deal is not None
+    return deal
+
+
+def _offered(turn: Turn, who: str) -> dict[str, Bounds]:
+    """The bets of this table, and between what each is."""
+    book, settings, minimum = turn.book, turn.settings, turn.state.minimum
+    hands = stakes.bounds(minimum, book.limits, settings.highest.get("hands"))
+    found = {"bet": hands, "insurance": _insurance(turn, who, hands)}
+    own = book.side_bet_limits
+    if settings.pair_bets:
+        least = None if minimum is None else minimum * Fraction(*own["pairs_least"])
+        found["pairs"] = stakes.bounds(minimum, own["pairs_most"], settings.highest.get("pairs"))._replace(least=least)
+    if settings.accumulated_bets:
+        found["accumulated"] = Bounds(None, None if minimum is None else minimum * Fraction(*own["accumulated_most"]))
+    return found
+
+
+def _insurance(turn: Turn, who: str, hands: Bounds) -> Bounds:
+    """At most a part of the bet that it insures, as far as that is known; at least a part of the minimum, where that is said."""
+    limits, minimum = turn.book.insurance_limits, turn.state.minimum
+    bets = turn.state.deal.bets if turn.state.deal else ()
+    insured = next((each.amount for each in bets if (each.who, each.bet) == (who, "bet")), None)
+    base = hands.most if insured is None else insured
+    least = minimum * Fraction(*limits["least"]) if minimum is not None and "least" in limits else None
+    return Bounds(least, None if base is None else base * Fraction(*limits["most"]))

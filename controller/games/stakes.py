@@ -1,0 +1,194 @@
+"""Bets that a person or a terminal tells: when one is taken, between what limits, and what is remembered. One rule for all tables.
+
+Chips are seen by no device. What is told is held to the table's limits all the same: a bet that comes after no more bets is
+refused, and so is one below the table's minimum, or above the highest stake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import ceil
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from controller.commands import BetPlace, BetWithdraw
+from controller.events import BetPlaced
+from controller.games.amounts import Money
+from controller.games.game import Rejected
+from controller.games.session import session
+from controller.rulebooks.law import Law
+
+Highest = dict[str, Money]
+"""The highest stake by bet, as the authorisation has it, in minor units. Of a bet that is not there, none may be above what the
+decree lets any authorisation have.
+"""
+
+
+class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A bet that the table was told of. ``amount``: what lies there, in minor units, if it was said."""
+
+    who: str
+    bet: str
+    amount: int | None = None
+
+
+class Bounds(NamedTuple):
+    """Between what a stake is, in minor units; None: not known."""
+
+    least: int | Fraction | None = None
+    most: int | Fraction | None = None
+
+
+class Round(Protocol):
+    """A round in hand, as far as bets concern it."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was no more bets."""
+        ...
+
+    @property
+    def bets(self) -> tuple[Stake, ...]:
+        """Those that lie."""
+        ...
+
+
+class Table(Protocol):
+    """A game's turn, as far as bets concern it."""
+
+    state: Any
+    book: Any
+
+    @property
+    def number(self) -> int:
+        """The round in hand."""
+        ...
+
+    def offered(self) -> Mapping[str, Bounds]:
+        """The bets that there are, and between what a stake is."""
+        ...
+
+    def change_hand(self, **fields: Any) -> None:
+        """Change the round in hand."""
+        ...
+
+    def say(self, event: BetPlaced) -> None:
+        """Add an event."""
+        ...
+
+
+def place_bet(turn: Table, given: BetPlace, kind: str | None = None) -> None:
+    """A bet that the table is told of. One that comes after no more bets is refused, and the chips go back. ``kind``: its name
+    among those offered, where it is another.
+    """
+    session(turn)
+    between = of(kind or given.bet, turn.offered())
+    hand = open_round(turn.state.hand, turn.book.laws)
+    within(given.bet, given.amount, between, turn.book.laws.get("bet_limit"))
+    turn.change_hand(bets=with_bet(hand.bets, given))
+    turn.say(said(turn.number, given))
+
+
+def withdraw_bet(turn: Table, given: BetWithdraw, kind: str | None = None) -> None:
+    """A bet is taken back, as long as bets are open."""
+    session(turn)
+    of(kind or given.bet, turn.offered())
+    hand = open_round(turn.state.hand, turn.book.laws)
+    turn.change_hand(bets=without_bet(hand.bets, given))
+    turn.say(said(turn.number, given))
+
+
+def bounds(minimum: int | None, multiples: Iterable[int], highest: int | None = None) -> Bounds:
+    """From the table's minimum to its highest stake: as authorised, or else the highest multiple that there may be."""
+    most = max(multiples, default=None)
+    return Bounds(minimum, highest if highest is not None else minimum * most if minimum is not None and most else None)
+
+
+def within(bet: str, amount: int | None, between: Bounds, law: Law | None = None, *, beside: str = "") -> None:
+    """Reject an amount that is none, or not between the limits."""
+    least, most = between
+    if amount is None:
+        return
+    if amount <= 0:
+        raise Rejected(f"an amount of {amount} is none")
+    if least is not None and amount < least:
+        raise Rejected(f"{bet} is at least {ceil(least)}{beside}{cited(law)}")
+    if most is not None and amount > most:
+        raise Rejected(f"{bet} is at most {int(most)}{beside}{cited(law)}")
+
+
+def cited(law: Law | None) -> str:
+    """Where that stands, at the end of a refusal."""
+    return f": {law.rule}, {law.article}" if law else ""
+
+
+def refuse_unknown(highest: Highest, offered: Iterable[str]) -> None:
+    """Raise ``ValueError`` for a highest stake of a bet that there is not."""
+    names = tuple(offered)
+    if wrong := [name for name in highest if name not in names]:
+        raise ValueError(f"highest: there is no bet {', '.join(wrong)}; there are: {', '.join(names)}")
+
+
+def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
+    """The limits of a bet. Rejects one that there is not."""
+    found = offered.get(bet)
+    if found is None:
+        raise Rejected(f"there is no bet {bet!r}; there are: {', '.join(offered)}")
+    return found
+
+
+def open_round(hand: Round | None, laws: Mapping[str, Law]) -> Round:
+    """The round that takes bets. Rejects one that comes when none may lie any more."""
+    if hand is None or hand.closed:
+        raise Rejected(f"no bets are open; the chips go back{cited(laws.get('bet_after_close'))}")
+    return hand
+
+
+def with_bet(bets: tuple[Stake, ...], given: BetPlace) -> tuple[Stake, ...]:
+    """With this bet. Said again, it has the amount that was said last."""
+    others = (each for each in bets if (each.who, each.bet) != (given.who, given.bet))
+    return (*others, Stake(given.who, given.bet, given.amount))
+
+
+def also(bets: tuple[Stake, ...], later: tuple[Stake, ...]) -> tuple[Stake, ...]:
+    """These, and later ones, which have the last word of a bet that is in both."""
+    anew = {(each.who, each.bet) for each in later}
+    return (*(each for each in bets if (each.who, each.bet) not in anew), *later)
+
+
+def without_bet(bets: tuple[Stake, ...], given: BetWithdraw) -> tuple[Stake, ...]:
+    """Without this bet. Rejects one that does not lie."""
+    left = tuple(each for each in bets if (each.who, each.bet) != (given.who, given.bet))
+    if left == bets:
+        raise Rejected(f"{given.who} has no bet {given.bet}")
+    return left
+
+
+def said(number: int, given: BetPlace | BetWithdraw) -> BetPlaced:
+    """What is told of it."""
+    lies = isinstance(given, BetPlace)
+    amount = given.amount if isinstance(given, BetPlace) else None
+    return BetPlaced(round=number, who=given.who, bet=given.bet, lies=lies, amount=amount, by=given.by)
+
+
+def shown(hand: Any) -> list[dict[str, Any]]:
+    """The bets of the round in hand, as the retained state tells them."""
+    return [msgspec.to_builtins(each) for each in hand.bets] if hand else []
+
+
+def bettor(who: str, boxes: int, most: int | None, law: Law | None = None) -> int:
+    """The box that a bet is on. ``box:3`` is the player's own who commands it, ``box:3/2`` that of the second who bets on it, and
+    so on. Rejects a box that there is not, and more bets on one than it may have.
+    """
+    box, slash, place = who.removeprefix("box:").partition("/")
+    if not who.startswith("box:") or box not in map(str, range(1, boxes + 1)) or (slash and not _counts(place)):
+        raise Rejected(f"{who!r} is none of the boxes 1 to {boxes}; who else bets on one is box:1/2, box:1/3 ...")
+    if slash and most is not None and int(place) > most:
+        raise Rejected(f"{most} may bet on a box at most{cited(law)}")
+    return int(box)
+
+
+def _counts(place: str) -> bool:
+    return place.isascii() and place.isdecimal() and place == str(int(place)) and int(place) > 1

@@ -1,0 +1,134 @@
+"""What becomes of the bets that a table of boule, or of the wheel of fortune, was told of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import ResultCorrected, RoundResult, RoundVoid, Settled
+from controller.games.game import Rejected
+from tests.controller.decrees import of
+from tests.controller.games.cells_play import DECREES, Play, table
+from tests.controller.games.play import only
+
+every = pytest.mark.parametrize("decree", DECREES)
+BETS = ("5", "1", "red", "black", "even", "odd", "pasa", "falta")
+
+
+def told(play: Play, *bets: str) -> None:
+    """Bets open, and these lie, each of a player of his own."""
+    play.say("bets.open")
+    for seat, bet in enumerate(bets, 1):
+        play.say("bet.place", "croupier", who=f"seat:{seat}", bet=bet, amount=500)
+
+
+def closed(play: Play) -> None:
+    """It is set going, and bets close."""
+    play.phase("launched")
+    play.phase("settling")
+    play.say("bets.close", "croupier")
+
+
+def outcomes(event: RoundResult | ResultCorrected) -> dict[tuple[str | None, str], tuple[str, tuple[int, int] | None]]:
+    """By player and bet what it does, and what it pays."""
+    assert isinstance(event.bets, tuple)
+    return {(each.who, each.bet): (each.outcome, each.pays) for each in event.bets}
+
+
+@pytest.mark.parametrize("decree", of("BAL05-045", "ARA02-030", "EUS96-037", "GAL07-031"))
+def test_each_bet_that_was_told_is_settled(decree: str) -> None:
+    for number, wins in (
+        (5, {"5"}),
+        (1, {"1", "black", "odd", "falta"}),
+        (8, {"black", "even", "pasa"}),
+        (2, {"red", "even", "falta"}),
+    ):
+        play = table("boule", decree)
+        told(play, *BETS)
+        closed(play)
+        play.phase("settled")
+        found = outcomes(only(play.number(number), RoundResult))
+        assert set(found) == {(f"seat:{seat}", bet) for seat, bet in enumerate(BETS, 1)}
+        for (_, bet), outcome in found.items():
+            assert outcome == (("win", (7, 1) if bet.isdecimal() else (1, 1)) if bet in wins else ("lose", None))
+
+
+@every
+def test_a_round_without_bets_settles_none(decree: str) -> None:
+    assert only(table("boule", decree).spin(1), RoundResult).bets == ()
+
+
+@every
+def test_a_bet_that_was_taken_back_is_not_settled_and_of_two_amounts_the_last_counts(decree: str) -> None:
+    play = table("boule", decree)
+    told(play, "1", "1")
+    play.say("bet.place", "croupier", who="seat:1", bet="1", amount=1000)
+    play.say("bet.withdraw", "croupier", who="seat:2", bet="1")
+    closed(play)
+    play.phase("settled")
+    assert set(outcomes(only(play.number(1), RoundResult))) == {("seat:1", "1")}
+
+
+@every
+def test_a_correction_settles_them_anew(decree: str) -> None:
+    play = table("boule", decree)
+    told(play, "1", "red")
+    closed(play)
+    play.phase("settled")
+    play.number(1)
+    said = only(play.say("result.correct", round=1, number=2), ResultCorrected)
+    assert outcomes(said) == {("seat:1", "1"): ("lose", None), ("seat:2", "red"): ("win", (1, 1))}
+
+
+@every
+def test_after_a_null_spin_they_lie_still_and_a_player_may_change_them(decree: str) -> None:
+    play = table("boule", decree)
+    told(play, "1", "2")
+    closed(play)
+    only(play.say("round.void", "inspector", reason="inspector"), RoundVoid)
+    play.say("bets.open")
+    assert [each["bet"] for each in play.shown["bets"]] == ["1", "2"]
+    play.say("bet.withdraw", "croupier", who="seat:2", bet="2")
+    closed(play)
+    play.phase("settled")
+    assert set(outcomes(only(play.number(1), RoundResult))) == {("seat:1", "1")}
+    play.say("bets.open")
+    assert play.shown["bets"] == []
+
+
+@every
+def test_bets_of_an_unresolved_round_are_settled_when_a_person_says_its_result(decree: str) -> None:
+    play = table("boule", decree)
+    told(play, "1")
+    closed(play)
+    play.say("session.close", locked=True)
+    assert outcomes(only(play.say("round.confirm", "inspector", round=1, number=1), RoundResult)) == {
+        ("seat:1", "1"): ("win", (7, 1))
+    }
+
+
+@every
+def test_at_the_wheel_of_fortune_they_stand_behind_what_each_symbol_pays(decree: str) -> None:
+    play = table("fortune-wheel", decree)
+    [low, *_] = play.shown["cells"][1:]
+    bet = str(low)
+    told(play, bet)
+    closed(play)
+    play.phase("settled")
+    result = only(play.number(low), RoundResult)
+    assert isinstance(result.bets, tuple)
+    [general] = [each for each in result.bets if each.bet == bet and each.who is None]
+    assert result.bets[-1] == Settled(bet=bet, outcome="win", pays=general.pays, who="seat:1")
+
+
+@every
+def test_no_bet_lies_where_the_wheel_has_closed_them_itself(decree: str) -> None:
+    settings: dict[str, Any] = {"phases": "device"}
+    play = table("boule", decree, **settings)
+    play.phase("idle")
+    play.say("bet.place", "croupier", who="seat:1", bet="1")
+    play.phase("launched")
+    play.phase("settling")
+    with pytest.raises(Rejected, match="no bets are open; the chips go back"):
+        play.say("bet.place", "croupier", who="seat:1", bet="2")

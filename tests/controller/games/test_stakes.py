@@ -1,0 +1,197 @@
+"""Bets that a person or a terminal tells, at every game: taken while bets are open, refused afterwards, and held to the limits."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from controller.events import BetPlaced
+from controller.games.game import Rejected
+from tests.controller.games.play import AnyPlay, only
+
+MINIMUM = 500
+ROULETTE = ("BAL05-017 BAL05-030", "ARA02-009 ARA02-022", "EUS96-011 EUS96-033", "GAL07-008 GAL07-023")
+BOULE = ("BAL05-044 BAL05-046", "ARA02-033", "EUS96-040 EUS96-E05", "GAL07-033 GAL07-034")
+FORTUNE = ("BAL05-050", "ARA02-150", "EUS96-046", "GAL07-038")
+TRENTE = ("BAL05-094", "ARA02-047", "EUS96-E03", "GAL07-086")
+PUNTO = ("BAL05-106", "ARA02-084", "EUS96-E04", "GAL07-091")
+CRAPS = ("BAL05-066", "ARA02-129", "EUS96-114", "GAL07-141")
+UNRULED = ("BAL05", "ARA02", "EUS96", "GAL07")
+
+
+class Case(NamedTuple):
+    """A bet of a table, and the most that it may be at a minimum of 500; None: nobody fixes it."""
+
+    game: str
+    decree: str
+    bet: str
+    most: int | None
+
+
+def _cases(game: str, ids: tuple[str, ...], bets: dict[str, dict[str, int | None]]) -> list[Any]:
+    """One case for each decree and bet; ``ids``: the rules of each decree, parted by a space."""
+    return [
+        pytest.param(
+            Case(game, decree, bet, times and times * MINIMUM),
+            marks=[pytest.mark.rule(*claimed.split())] if "-" in claimed else [],
+            id=f"{game}-{decree}-{bet}",
+        )
+        for claimed in ids
+        for decree in [claimed[:5]]
+        for bet, times in bets[decree].items()
+    ]
+
+
+def _alike(**times: int | None) -> dict[str, dict[str, int | None]]:
+    named = {name.strip("_").replace("__", ":"): each for name, each in times.items()}
+    return dict.fromkeys(UNRULED, named)
+
+
+CASES = [
+    *_cases("roulette-french", ROULETTE, _alike(straight__17=30, red=540, dozen=360, split=60) | {
+        "EUS96": {"straight:17": 50, "red": 900, "dozen": 600, "split": 100},
+    }),
+    *_cases("boule", BOULE, _alike(_1=100, red=500)),
+    *_cases("fortune-wheel", FORTUNE, _alike(_2=None, _24=None) | {"ARA02": {"1": 20, "40": 20}}),
+    *_cases("trente-et-quarante", TRENTE, _alike(red=1000, inverse=1000) | {"EUS96": {"red": 50, "inverse": 50}}),
+    *_cases("punto-banca", PUNTO, {
+        "BAL05": {"player": 100, "banker": 100, "tie": 10},
+        "ARA02": {"player": 100, "banker": 100},
+        "EUS96": {"player": 100, "banker": 100, "tie": 100},
+        "GAL07": {"player": 100, "banker": 100, "tie": 10},
+    }),
+    *_cases("chemin-de-fer", UNRULED, _alike(player=None)),
+    *_cases("baccarat-two-cloths", UNRULED, {decree: {"cloth:1": None, "cloth:2": None} for decree in UNRULED}),
+    *_cases("craps", CRAPS, {
+        "BAL05": {"field": 1000}, "ARA02": {"field": 200}, "EUS96": {"field": 1000}, "GAL07": {"field": 1000},
+    }),
+]  # fmt: skip
+every = pytest.mark.parametrize("case", CASES)
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "roulette-french": {"phases": "person"},
+    "punto-banca": {"continuous": True},
+    "craps": {"serials": "unwatched", "shooter": "unwatched"},
+}
+DEALT = ("trente-et-quarante", "punto-banca", "chemin-de-fer", "baccarat-two-cloths")
+
+
+class Table(AnyPlay[Any, Any]):
+    """A table of any game with an open session."""
+
+    in_charge = "inspector"
+
+    def __init__(self, case: Case, **settings: Any) -> None:
+        super().__init__(object, case.game, case.decree, {**SETTINGS.get(case.game, {}), **settings})
+        self.say("session.open", minimum=MINIMUM, currency="EUR")
+        if case.game in DEALT:
+            self.say("shoe.start", shoe="7")
+
+    def place(self, bet: str, amount: int | None = None, who: str = "seat:1") -> BetPlaced:
+        """A bet is told."""
+        return only(self.say("bet.place", "croupier", who=who, bet=bet, amount=amount), BetPlaced)
+
+    def law(self, name: str) -> str:
+        """The rule that a refusal cites."""
+        return str(self.game.book.laws[name].rule)
+
+
+@every
+def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: Case) -> None:
+    play = Table(case)
+    if case.game != "craps":
+        with pytest.raises(Rejected, match="no bets are open"):
+            play.place(case.bet)
+    play.say("bets.open", "croupier")
+    placed = play.place(case.bet, MINIMUM)
+    assert (placed.who, placed.bet, placed.amount, placed.lies, placed.round) == ("seat:1", case.bet, MINIMUM, True, 1)
+    back = only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced)
+    assert (back.bet, back.lies) == (case.bet, False)
+    with pytest.raises(Rejected, match=f"seat:1 has no bet {case.bet}"):
+        play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet)
+    play.place(case.bet, MINIMUM)
+    play.say("bets.close", "croupier")
+    cites = play.game.book.laws.get("bet_after_close")
+    where = "no bets are open; the chips go back" if case.game != "craps" else "the bets of round 1 are closed"
+    for command in ("bet.place", "bet.withdraw"):
+        with pytest.raises(Rejected, match=f"{where}{f': {cites.rule}, ' if cites else ''}"):
+            play.say(command, "croupier", who="seat:1", bet=case.bet)
+    assert cites is not None or case.game == "trente-et-quarante"  # its sections have no call
+
+
+@every
+def test_a_stake_is_between_the_minimum_and_the_highest(case: Case) -> None:
+    play = Table(case)
+    play.say("bets.open", "croupier")
+    for amount in (MINIMUM, case.most or 1_000_000):
+        assert play.place(case.bet, amount).amount == amount
+    for amount in (0, -5):
+        with pytest.raises(Rejected, match=f"an amount of {amount} is none"):
+            play.place(case.bet, amount)
+    cites = {name: law.rule for name, law in play.game.book.laws.items()}
+    least, most = ("bet_minimum", "bet_maximum_multiple") if case.game == "craps" else ("bet_limit", "bet_limit")
+    with pytest.raises(Rejected, match=f"{case.bet} is at least {MINIMUM}{f': {cites[least]}, ' if least in cites else ''}"):
+        play.place(case.bet, MINIMUM - 1)
+    if case.most is not None:
+        with pytest.raises(Rejected, match=f"{case.bet} is at most {case.most}: {cites[most]}, "):
+            play.place(case.bet, case.most + 1)
+    play.place(case.bet, MINIMUM, who="seat:2")  # each player by himself
+
+
+@every
+def test_the_highest_stake_is_that_of_the_authorisation_where_it_is_stated(case: Case) -> None:
+    key = {"craps": "", "chemin-de-fer": "", "baccarat-two-cloths": ""}.get(case.game, _kind(case))
+    if not key:
+        return
+    play = Table(case, highest={key: 3 * MINIMUM})
+    play.say("bets.open", "croupier")
+    play.place(case.bet, 3 * MINIMUM)
+    with pytest.raises(Rejected, match=f"is at most {3 * MINIMUM}"):
+        play.place(case.bet, 3 * MINIMUM + 1)
+    with pytest.raises(ValueError, match="highest: there is no bet nothing; there are: "):
+        Table(case, highest={"nothing": 5})
+
+
+def _kind(case: Case) -> str:
+    """What the authorisation calls the bet."""
+    if case.game in ("roulette-french", "boule"):
+        word = case.bet.partition(":")[0]
+        return "number" if word.isdecimal() else "simple" if word == "red" else word
+    if case.game == "punto-banca":
+        return "tie" if case.bet == "tie" else "hands"
+    return "chances" if case.game == "trente-et-quarante" else case.bet
+
+
+@every
+def test_what_is_no_bet_of_the_game_is_refused(case: Case) -> None:
+    play = Table(case)
+    play.say("bets.open", "croupier")
+    with pytest.raises(Rejected, match="no bet 'seventeen'"):
+        play.place("seventeen")
+
+
+@every
+def test_bets_of_a_round_that_is_written_down_and_taken_up_again_lie_still(case: Case) -> None:
+    play = Table(case)
+    play.say("bets.open", "croupier")
+    play.place(case.bet, MINIMUM)
+    play.again()
+    assert only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced).lies is False
+
+
+def test_the_authorised_minimum_of_boule_makes_its_highest_stakes() -> None:
+    play = Table(Case("boule", "GAL07", "1", None), authorised_minimum=MINIMUM // 2)
+    play.say("bets.open", "croupier")
+    play.place("1", 100 * MINIMUM // 2)
+    with pytest.raises(Rejected, match=f"1 is at most {100 * MINIMUM // 2}: {play.law('bet_limit')}"):
+        play.place("1", 100 * MINIMUM // 2 + 1)
+
+
+def test_without_a_minimum_nothing_is_known_of_limits() -> None:
+    play = Table(Case("boule", "GAL07", "1", None))
+    play.say("session.close")
+    play.say("session.open")
+    play.say("bets.open", "croupier")
+    assert play.place("1", 1_000_000_000).amount == 1_000_000_000

@@ -1,0 +1,131 @@
+"""31-31 at trente et quarante is no tie: it is the zero of this game, with its prison, its times running and its last hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.events import ResultCorrected, RoundResult, RoundUnresolved
+from controller.games.game import Rejected
+from tests.controller.decrees import of
+from tests.controller.games.play import of_kind, only
+from tests.controller.games.trente_play import BLACK_WINS, DECREES, REFAIT, TIE, Play, table
+
+every = pytest.mark.parametrize("decree", DECREES)
+TOLD = ("winner", "marks", "refaits", "choices", "last_of_session")
+
+
+def told(event: RoundResult | ResultCorrected) -> tuple[Any, ...]:
+    """What a result says of 31-31."""
+    return tuple(getattr(event, name) for name in TOLD)
+
+
+@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+def test_31_31_gives_no_stake_back_and_says_what_may_be_done_with_it(decree: str) -> None:
+    play = table(decree)
+    result = only(play.coup(REFAIT), RoundResult)
+    assert told(result) == ("refait", ("refait",), 1, ("half", "prison"), False)
+    assert [hand.outcome for hand in result.hands or ()] == [None, None]
+    shown = play.game.show(play.state)
+    assert (shown["last_winner"], shown["last_marks"]) == ("refait", ["refait"])
+    assert (shown["refaits"], shown["refait_choices"]) == (1, ["half", "prison"])
+    [line] = play.game.history(play.state)
+    assert (line["winner"], line["refaits"], line["choices"]) == ("refait", 1, ["half", "prison"])
+
+
+@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-041", "EUS96-092", "GAL07-082"))
+def test_any_other_equal_is_null_and_its_stakes_go_back(decree: str) -> None:
+    play = table(decree)
+    result = only(play.coup(TIE), RoundResult)
+    assert told(result) == ("tie", ("tie",), 0, (), False)
+    assert [hand.outcome for hand in result.hands or ()] == ["tie", "tie"]
+
+
+@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+def test_times_running_are_counted_and_null_coups_change_nothing(decree: str) -> None:
+    play = table(decree)
+    counts: list[Any] = []
+    for cards in (REFAIT, TIE, REFAIT, BLACK_WINS, REFAIT):
+        counts.append(only(play.coup(cards), RoundResult).refaits)
+        play.bets()
+        play.say("round.void", reason="misdeal")
+        assert play.game.show(play.state)["refaits"] == max(counts[-1], counts[0] if cards == TIE else 0)
+    assert counts == [1, 0, 2, 0, 1]
+
+
+@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+def test_at_the_last_hand_of_the_session_there_is_no_choice(decree: str) -> None:
+    play = table(decree)
+    play.say("last_rounds.announce")
+    hands = play.game.book.last_rounds or 1
+    for left in range(hands, 0, -1):
+        play.say("bets.open")
+        shown = play.game.show(play.state)["refait_choices"]
+        play.say("bets.close")
+        result = only(play.cards(REFAIT), RoundResult)
+        may = ("refund",) if left == 1 else ("half", "prison")
+        assert (result.choices, shown, result.last_of_session) == (may, list(may), left == 1)
+        assert result.refaits == hands - left + 1
+    with pytest.raises(Rejected, match="have been played"):
+        play.say("bets.open")
+
+
+@every
+def test_the_regime_of_the_american_roulette_leaves_no_prison(decree: str) -> None:
+    play = table(decree, refait="half")
+    assert only(play.coup(REFAIT), RoundResult).choices == ("half",)
+
+
+@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+def test_a_person_says_which_of_the_two_it_is(decree: str) -> None:
+    play = table(decree)
+    play.bets()
+    play.cards("Td Jd")
+    play.gap()
+    with pytest.raises(Rejected, match="refait"):
+        play.say("round.confirm", winner="31-31")
+    assert told(only(play.say("round.confirm", winner="refait"), RoundResult)) == (
+        "refait", ("refait",), 1, ("half", "prison"), False,
+    )  # fmt: skip
+
+
+def hide(play: Play) -> None:
+    """A refait comes with a silence in it, so that it has no result."""
+    play.bets()
+    play.cards(REFAIT.rsplit(" ", 1)[0] + " -")
+    play.gap()
+    assert only(play.decide("read", card="Ac"), RoundUnresolved).candidate == "refait"
+
+
+@every
+def test_a_refait_that_a_silence_has_made_uncertain_is_the_candidate(decree: str) -> None:
+    play = table(decree)
+    hide(play)
+    assert only(play.say("round.confirm", round=1), RoundResult).winner == "refait"
+
+
+@pytest.mark.parametrize("decree", of("BAL05-089", "ARA02-042", "EUS96-092", "GAL07-082"))
+def test_a_correction_says_it_too_and_counts_the_later_ones_anew(decree: str) -> None:
+    play = table(decree)
+    for cards in (REFAIT, BLACK_WINS, REFAIT, REFAIT):
+        play.coup(cards)
+    said = of_kind(play.say("result.correct", round=2, winner="refait"), ResultCorrected)
+    assert [(event.round, event.refaits) for event in said] == [(2, 2), (3, 3), (4, 4)]
+    assert told(said[0]) == ("refait", ("refait",), 2, ("half", "prison"), False)
+    said = of_kind(play.say("result.correct", round=2, winner="tie"), ResultCorrected)
+    assert [(event.round, event.winner, event.refaits) for event in said] == [(2, "tie", 0), (3, "refait", 2), (4, "refait", 3)]
+    assert said[0].was == "refait"
+    said = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
+    assert [(event.round, event.refaits) for event in said] == [(1, 0), (3, 1), (4, 2)]
+
+
+@every
+def test_an_unresolved_round_that_gets_its_result_late_counts_the_later_ones_anew(decree: str) -> None:
+    play = table(decree)
+    hide(play)
+    assert only(play.coup(REFAIT), RoundResult).refaits == 1
+    said = play.say("round.confirm", round=1)
+    assert only(said, RoundResult).refaits == 1
+    later = only(said, ResultCorrected)
+    assert (later.round, later.winner, later.was, later.refaits) == (2, "refait", "refait", 2)

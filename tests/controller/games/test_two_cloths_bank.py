@@ -1,0 +1,118 @@
+"""Baccarat at two cloths: what the bank must do: nothing in an ordinary round, in a restored play what the table says."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from controller.events import HandDecided, Irregularity
+from controller.games.chemin.hands import bank_duty
+from controller.games.chemin.state import Card, Coup, Word
+from tests.controller.games.chemin_play import points, rules
+from tests.controller.games.play import of_kind, only, whats
+from tests.controller.games.test_two_cloths import table
+
+SMALL = ["Kh", "Ah", "2h", "3h", "4h", "5h", "6h", "7h"]
+
+
+def duty(decree: str, bank: int, thirds: tuple[int | None, int | None], **facts: bool) -> str:
+    """What the bank must do with so many points against third cards of these values."""
+    book = table(decree).book
+    cards = [Card(card=SMALL[bank], to="bank"), Card(card="Kd", to="bank")]
+    words: dict[str, Word] = {}
+    for who, third in zip(book.hands, thirds, strict=True):
+        cards += [Card(card=f"{third}c", to=who, third=True)] if third is not None else []
+        words[who] = "draw" if third is not None else "stand"
+    coup = replace(Coup(round=1, closed=True, cards=tuple(cards), words=words), **facts)
+    return bank_duty(book, coup, table=False)
+
+
+@rules("ARA02-118", "BAL05-115 BAL05-123", "EUS96-140", "GAL07-121")
+def test_what_the_bank_must_do_against_two_hands(decree: str) -> None:
+    assert duty(decree, 5, (6, 7)) == "O"  # nobody has asked for the table
+    assert duty(decree, 5, (6, 7), table=True) == "T"
+    assert duty(decree, 6, (5, None), table=True) == "P"
+    assert duty(decree, 5, (6, 2), table=True) == "O"  # draw against one, stand against the other
+    assert duty(decree, 5, (6, 2), restored=True) == "O"
+    assert duty(decree, 5, (6, 2), restored=True, bank_fault=True) == "T"
+    assert duty(decree, 6, (6, 2), restored=True, bank_fault=True) == "P"
+    assert duty(decree, 0, (6, 2)) == "T"
+
+
+LIES_DOWN = ("ARA02-118", "BAL05-115", "EUS96-140", "GAL07-121")
+
+
+@rules(*LIES_DOWN)
+def test_in_an_ordinary_round_the_bank_is_free_against_the_other_hand_when_one_lies_down(decree: str) -> None:
+    for third in ("9c", "8c", "2c"):  # three against nine is optional, against eight and two it would be stand and draw
+        for bank in ("stand", "draw"):
+            play = table(decree, "4h 2c Kh 4d Kd 3s")
+            play.turn("cloth:1")
+            play.draw("cloth:2")
+            play.cards(third)
+            play.say(f"hand.{bank}", role="croupier", who="bank")
+            if bank == "draw":
+                play.cards("5d")
+            said = play.turn()
+            assert not of_kind(said, Irregularity)
+            assert points(said)["bank"][0] == (3 if bank == "stand" else 8)
+
+
+@rules(*LIES_DOWN)
+def test_in_an_ordinary_round_who_asked_for_the_table_keeps_to_it_and_is_free_in_its_optional_cells(decree: str) -> None:
+    for third, must in (("9c", False), ("8c", False), ("2c", True)):
+        play = table(decree, "4h 2c Kh 4d Kd 3s")
+        play.say("table.follow", role="croupier")
+        play.turn("cloth:1")
+        play.draw("cloth:2")
+        play.cards(third)
+        play.stand("bank")
+        assert ("bank_word" in whats(play.turn())) == must
+
+
+@rules(*LIES_DOWN)
+def test_in_a_restored_play_the_bank_keeps_to_the_table_against_the_other_hand_and_draws_where_it_is_optional(decree: str) -> None:
+    for third, must in (("9c", True), ("8c", False), ("2c", True)):
+        play = table(decree, "4h 2c Kh 4d 2d 3s")
+        play.turn("cloth:1")
+        play.stand("cloth:2")  # with four
+        play.stand("bank")
+        assert only(play.turn("cloth:2"), HandDecided).decision == "draw"
+        play.cards(third)
+        play.stand("bank")
+        assert ("bank_word" in whats(play.turn())) == must
+
+
+@rules(*LIES_DOWN)
+def test_a_cloth_that_is_null_has_not_lain_down(decree: str) -> None:
+    play = table(decree, "2h 3c Kh 2d")
+    play.decide("basket", who="cloth:1", fault="banker")
+    play.cards("Ks 3s")
+    play.stand("cloth:2")  # with three
+    play.stand("bank")
+    play.turn("cloth:2")
+    play.cards("9c")  # three against nine: optional
+    play.stand("bank")
+    assert not of_kind(play.turn(), Irregularity)
+
+
+@rules("ARA02-118", "BAL05-123", "GAL07-121")
+def test_both_cards_of_a_cloth_shown_in_the_deal(decree: str) -> None:
+    for fault, must in (("banker", True), ("croupier", False)):
+        play = table(decree, "2h 2c 5h 2d 5s Kd")
+        play.decide("exposed", who="cloth:1", fault=fault)
+        play.draw("cloth:1")
+        play.cards("2s")  # five against two: stand; against who stood: draw
+        play.stand("cloth:2")
+        play.stand("bank")
+        assert ("bank_word" in whats(play.turn())) == must
+
+
+@rules("ARA02-118", "BAL05-123", "GAL07-121")
+def test_of_a_round_whose_cards_were_shown_only_the_paragraph_on_a_conflict_is_said(decree: str) -> None:
+    for fault in ("banker", "croupier"):
+        play = table(decree, "2h 2c 5h 3d 5s Kd")
+        play.decide("exposed", who="cloth:1", fault=fault)
+        play.stand("cloth:1")
+        play.stand("cloth:2")
+        play.stand("bank")  # with five, where the table says draw against both
+        assert not of_kind(play.turn(), Irregularity)
