@@ -72,7 +72,7 @@ def _may_deal(seen: Seen) -> bool:
 def _stopped(seen: Seen, asks: list[str]) -> Said | None:
     """What goes on again, and what is null."""
     shown, what = seen.shown, seen.what
-    if "cards.show" in asks and (who := seen.heard["irregularity"]["detail"]) in (*shown["hands"], DEALER):
+    if "cards.show" in asks and (who := seen.heard["irregularity"].get("detail", "")) in (*shown["hands"], DEALER):
         return "cards.show", {"who": who, "cards": _cards(seen)[who]}
     if what == "shuffler_unready":
         return ("card.decide", {"action": "accept"}) if shown["shuffler"] is None else None

@@ -55,6 +55,8 @@ def _value(
         value = _number(field, value)
     if isinstance(value, int) and not isinstance(value, bool):
         value = scaled(field, value)
+        if abs(value) > EXACT:
+            raise Unfit
     if field.map is None:
         return escape(value.encode("latin-1")) if isinstance(value, str) and not value.isprintable() else value
     table = maps[field.map] if isinstance(field.map, str) else field.map
@@ -98,8 +100,6 @@ def scaled(field: Field, value: int) -> int | float:
     if (field.min is not None and value < field.min) or (field.max is not None and value > field.max):
         raise Unfit
     value = value * field.times + field.plus
-    if abs(value) > EXACT:
-        raise Unfit
     return value / 10**field.decimals if field.decimals else value
 
 

@@ -38,13 +38,13 @@ async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.Mo
 
         with monkeypatch.context() as patched, structlog.testing.capture_logs() as logs:
             patched.setattr(failing, "follow", fails)
-            [answer] = await made.answer("r1", "session.open", Incoming("", ORDER, retain=False))
+            [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
         told: dict[str, Any] = json.loads(answer.payload)
         assert (answer.topic, told["id"], told["ok"]) == (f"{REPLY}/t", 7, False)
         assert "the daemon failed on this command" in told["error"]
         assert [line["log_level"] for line in logs] == ["error", "info"]
         assert made.refused == 1
-        [answer] = await made.answer("r1", "session.open", Incoming("", ORDER, retain=False))
+        [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
         assert json.loads(answer.payload)["ok"]
 
 
@@ -59,7 +59,7 @@ async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(covered, "follow", fails)
         monkeypatch.setattr(type(covered.table), "face_down", True)
         with structlog.testing.capture_logs() as logs:
-            [answer] = await made.answer("r1", "session.open", Incoming("", ORDER, retain=False))
+            [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
         assert "Kh" not in f"{logs}{answer}"
         assert "test_desk.py" in logs[0]["where"]
 
@@ -73,7 +73,7 @@ async def test_what_was_refused_or_discarded_is_counted(tmp_path: Path, monkeypa
 
         monkeypatch.setattr(made._places["r1"].station, "follow", refuses)
         with structlog.testing.capture_logs() as logs:
-            await made.answer("r1", "session.open", Incoming("", ORDER, retain=False, response_topic="$SYS/x"))
+            await made.answer("r1", "session-open", Incoming("", ORDER, retain=False, response_topic="$SYS/x"))
             for _ in range(1000):
                 made.discard("r1", "x" * 5000)
         assert (made.refused, made.withheld, made.discarded) == (1, 1, 1000)
@@ -84,7 +84,7 @@ async def test_what_was_refused_or_discarded_is_counted(tmp_path: Path, monkeypa
 async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         asked = Incoming("", b"{}", retain=False, response_topic="consoles/7", correlation=b"x" * size)
-        answers = await desk(journal).answer("r1", "session.open", asked)
+        answers = await desk(journal).answer("r1", "session-open", asked)
         assert [(answer.topic, answer.answers) for answer in answers] == (
             [("consoles/7", b"x" * size)] if size <= CORRELATION else []
         )

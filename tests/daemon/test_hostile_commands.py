@@ -81,7 +81,7 @@ def test_no_body_is_too_much(heard: tuple[Subscriber, Daemon], name: str) -> Non
 
 def test_a_retained_one_does_not_keep_it_from_starting(heard: tuple[Subscriber, Daemon]) -> None:
     subscriber, running = heard
-    say(subscriber, "session.open", BODIES["deep"], retain=True)
+    say(subscriber, "session-open", BODIES["deep"], retain=True)
     assert running.stop() == 0
     running.start()
     until_up(subscriber, running)
@@ -117,7 +117,7 @@ def test_no_number_in_a_recall_is_too_large(heard: tuple[Subscriber, Daemon]) ->
 def test_no_topic_for_an_answer_is_too_much(heard: tuple[Subscriber, Daemon], wheel: Wheel) -> None:
     subscriber, running = heard
     for topic in TOPICS:
-        say(subscriber, "session.close", b"{}", topic)
+        say(subscriber, "session-close", b"{}", topic)
         assert not command(subscriber, "session.close")["ok"]
     assert running.log().count("broker connected") == 1
     answered = [each for each in subscriber.heard if "/reply/" in each.topic and not each.topic.endswith("/reply/t")]
@@ -129,7 +129,7 @@ def test_no_topic_for_an_answer_is_too_much(heard: tuple[Subscriber, Daemon], wh
 @pytest.mark.parametrize("size", [1025, 60_000])
 def test_no_correlation_data_is_too_much(heard: tuple[Subscriber, Daemon], size: int) -> None:
     subscriber, running = heard
-    say(subscriber, "session.close", b"{}", f"{TABLE}/reply/t", correlation=b"x" * size)
+    say(subscriber, "session-close", b"{}", f"{TABLE}/reply/t", correlation=b"x" * size)
     assert command(subscriber, "session.open")["ok"]
     assert running.log().count("broker connected") == 1
 
@@ -142,9 +142,9 @@ def test_a_site_may_allow_other_topics_for_answers(
     running.start()
     subscriber = subscribe(mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in HEARD), "consoles/#")
     until_up(subscriber, running)
-    say(subscriber, "session.close", b"{}", "consoles/answers")
-    say(subscriber, "session.close", b"{}", "consoles/answersheet")
-    say(subscriber, "session.close", b"{}", "consoles/answers/7")
+    say(subscriber, "session-close", b"{}", "consoles/answers")
+    say(subscriber, "session-close", b"{}", "consoles/answersheet")
+    say(subscriber, "session-close", b"{}", "consoles/answers/7")
     until("an answer", lambda: subscriber.on("consoles/answers/7"), running.log)
     assert [each.topic for each in subscriber.heard if each.topic.startswith("consoles")] == ["consoles/answers/7"]
 
@@ -161,7 +161,7 @@ def test_a_packet_of_many_bytes_costs_neither_memory_nor_the_connection(
     assert running.process is not None
     status = Path(f"/proc/{running.process.pid}/status")
     for _ in range(3):
-        say(subscriber, "session.close", b"x" * 100_000_000)
+        say(subscriber, "session-close", b"x" * 100_000_000)
     assert command(subscriber, "session.close")["ok"]
     assert running.log().count("broker connected") == 1
     peak = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
@@ -172,7 +172,7 @@ def test_what_the_library_cannot_read_costs_nothing(heard: tuple[Subscriber, Dae
     """It takes U+FEFF for malformed; the broker does not. More than may be under way at one time."""
     subscriber, running = heard
     for _ in range(50):
-        say(subscriber, "session.close", b"{}", note="\ufeff")
+        say(subscriber, "session-close", b"{}", note="\ufeff")
     assert command(subscriber, "session.open")["ok"]
     assert running.log().count("broker connected") == 1
 

@@ -314,7 +314,7 @@ def test_an_amount_said_again_is_what_lies_there() -> None:
     assert [(each.bet, each.amount) for each in play.state.bets] == [("field", 700)]
 
 
-@pytest.mark.parametrize("who", ["seat:²", "seat:٣", "seat:01", "seat:" + "9" * 5000, "seat:0", "seat", "box:1"])
+@pytest.mark.parametrize("who", ["seat:²", "seat:٣", "seat:01", "seat:" + "9" * 50, "seat:0", "seat", "box:1"])
 def test_a_seat_has_one_name(who: str) -> None:
     play = table()
     play.say("bets.open")
@@ -322,7 +322,7 @@ def test_a_seat_has_one_name(who: str) -> None:
         play.say("bet.place", who=who, bet="win")
 
 
-@pytest.mark.parametrize("bet", ["right:06", "right:٦", "right:" + "6" * 5000, "right:6:6", "right:", "right"])
+@pytest.mark.parametrize("bet", ["right:06", "right:٦", "right:" + "6" * 50, "right:6:6", "right:", "right"])
 def test_a_bet_has_one_name(bet: str) -> None:
     play = table()
     play.say("bets.open")
