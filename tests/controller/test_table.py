@@ -133,6 +133,7 @@ def test_a_restart_does_not_tell_again_of_a_link_that_is_open_and_was() -> None:
     table = make(saved=before.saved(), boot="b2")
     assert [type(event) for event in take(table, *table.gap(0.0), LinkOpen(at=1.0, device="wheel"))] == [DeviceState, DeviceState]
     assert leaf(table, "alert/wheel-link")["acknowledged_by"] == HEAD["by"]
+    assert [type(event) for event in take(table, UP)] == [DeviceState, AlertCleared]
 
 
 def test_at_a_start_an_open_link_raises_nothing() -> None:

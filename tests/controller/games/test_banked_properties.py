@@ -183,10 +183,18 @@ class Evening:
 
     def noise(self) -> None:
         """Something that should not be."""
-        head: dict[str, Any] = {"at": 1.0, "device": "shoe"}
         card = self.chance.choice(deck(self.play.game.book.deck))
+        number = self.chance.randint(0, 19)
+        if number in range(5, 11):
+            self.noise_of_devices(number)
+        elif number in range(11, 18):
+            self.noise_of_persons(number, card)
+        else:
+            self.noise_of_cards(number, card)
+
+    def noise_of_cards(self, number: int, card: str) -> None:
         read = [each.card for each in self.state.deal.table if each.card] if self.state.deal else []
-        match self.chance.randint(0, 19):
+        match number:
             case 0:
                 self.draw(card)
             case 18 if read:
@@ -201,6 +209,12 @@ class Evening:
                 self.draw(card, unsure=True)
             case 4:
                 self.draw(card, late=True)
+            case _:
+                self.turn()
+
+    def noise_of_devices(self, number: int) -> None:
+        head: dict[str, Any] = {"at": 1.0, "device": "shoe"}
+        match number:
             case 5:
                 self.play.take(LinkLost(**head, reason="unplugged"), LinkUp(**head))
             case 6:
@@ -211,8 +225,11 @@ class Evening:
                 self.play.take(ShufflerVerdict(**head, count=52, set_right=self.lucky(0.5)))
             case 9:
                 self.play.take(ShufflerState(**head, state="jam"), ShufflerState(**head, state="ready"))
-            case 10:
+            case _:
                 self.play.take(DiceRead(**head, values=(1, 2, self.chance.randint(1, 7)), late=self.lucky(0.5)))
+
+    def noise_of_persons(self, number: int, card: str) -> None:
+        match number:
             case 11 | 12:
                 errors = ("too_many", "order", "exposed", "touched", "missing_card", "premature")
                 who = self.chance.choice(("box:1", "box:2", "dealer", "common:1", "common:2", None))
@@ -227,7 +244,10 @@ class Evening:
                 action = self.chance.choice(("go", "pass", "withdraw", "set"))
                 self.say("hand.act", who="box:2", action=action, stands=self.lucky(0.3))
             case _:
-                self.say("cards.turn", who=self.chance.choice(("dealer", "box:1", "common:2", "board")))
+                self.turn()
+
+    def turn(self) -> None:
+        self.say("cards.turn", who=self.chance.choice(("dealer", "box:1", "common:2", "board")))
 
 
 def told(events: list[AnyEvent]) -> set[str]:
