@@ -145,7 +145,7 @@ def measure(rounds: int) -> dict[str, list[float]]:
         ends = {"floor": floor, "integrator": for_integrator, "novamas": for_novamas}
         time.sleep(3)
         opened = b'{"by": "benchmark", "role": "table_head"}'
-        subscriber.client.publish("novamas-sim/v1/bench/table-1/command/session.open", opened, qos=1).wait_for_publish(5)
+        subscriber.client.publish("novamas-sim/v1/bench/table-1/command/session-open", opened, qos=1).wait_for_publish(5)
         for number in range(1, rounds + 1):
             *lines, last = spin(number)
             for line in lines:

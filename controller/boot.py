@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from controller.configuration import Configuration
+from controller.json_bodies import Stored
 
 Why = Literal["boot", "lost", "day", "aside"]
 """``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is stored; ``day``: a day began,
@@ -44,7 +45,7 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     clock, which stamps the entries, is not believed; null: it is.
     """
 
-    counted: int
+    counted: Stored
     believed: str | None
     confirmed: bool = False
     synchronised: bool | None = None
@@ -60,8 +61,8 @@ class Removed(msgspec.Struct, frozen=True, kw_only=True):
 
     journal: str
     day: str
-    first: int
-    last: int
+    first: Stored
+    last: Stored
     hash: str
     segment: str
     sha256: str

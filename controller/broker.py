@@ -5,12 +5,16 @@ It listens on a loopback address only and lets everybody in, so no other machine
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
+
+PATIENCE = 0.5
+"""Seconds after which a task that was cancelled and still works is cancelled again."""
 
 
 class _Snapshots(dict[str, Any]):
@@ -75,4 +79,16 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
     try:
         yield host, port
     finally:
-        await broker.shutdown()
+        await _shut_down(broker)
+
+
+async def _shut_down(broker: Any) -> None:
+    """End the broker and all its tasks. ``asyncio.wait_for`` of CPython 3.11 can lose a cancellation, and the library would wait
+    for such a task for ever: whoever still works though it was cancelled is cancelled again.
+    """
+    ending = asyncio.create_task(broker.shutdown())
+    while not (await asyncio.wait({ending}, timeout=PATIENCE))[0]:
+        for task in asyncio.all_tasks() - {ending, asyncio.current_task()}:
+            if task.cancelling():
+                task.cancel()
+    await ending

@@ -322,7 +322,7 @@ class AlertAcknowledge(Command, frozen=True, tag="alert.acknowledge"):
 
 
 class DeviceCommand(Command, frozen=True, tag="device.command"):
-    """A device is to do something: over MQTT ``command/device.<command>``. ``unsent``: the daemon adds why it was not sent."""
+    """A device is to do something: over MQTT ``command/device-command``. ``unsent``: the daemon adds why it was not sent."""
 
     device: Word
     command: Word

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Annotated, Any, cast
 
 import msgspec
 
 from controller.bounds import Name, Note, Word
-from controller.commands import COMMANDS, AnyCommand, Role
+from controller.commands import COMMANDS, AnyCommand, DeviceCommand, Role
 from controller.events import AnyEvent
+from controller.topics import level
 from devices.places import deeper
 from devices.readings import EXACT
 from devices.sections import worded
@@ -24,15 +26,18 @@ GIVEN_BACK = 1024
 """Bytes of ``id``, as JSON."""
 
 RECALL = "recall"
-_KINDS = dict(sorted((str(command.__struct_config__.tag), command) for command in COMMANDS))
-_CLIENT = re.compile(r"[A-Za-z0-9._-]{1,64}")
+DEVICE_COMMAND = level(str(DeviceCommand.__struct_config__.tag))
+_TAGS = {level(tag): tag for command in COMMANDS if (tag := str(command.__struct_config__.tag))}
+_KINDS = {level(str(command.__struct_config__.tag)): command for command in COMMANDS}
+_NAMES = sorted({*_KINDS, RECALL})
+_CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 Seq = Annotated[int, msgspec.Meta(ge=1, le=EXACT)]
 
 
 class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A command to a device: ``command/device.power_on`` with ``{"device": "wheel", "by": ..., "role": ...}``."""
+    """``command/device-command``: ``command`` is to be done by ``device``, with ``argument`` where it takes one."""
 
     command: Word
     device: Word
@@ -108,18 +113,19 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
         raise Unreadable(f"id: more than {GIVEN_BACK} bytes", Sender())
     sender = Sender(client if isinstance(client, str) and _CLIENT.fullmatch(client) else None, fields.pop("id", None))
     if client is not None and sender.client is None:
-        raise Unreadable("client: up to 64 letters, digits, dots, dashes and underscores", sender)
-    if given := sorted({"at", "type", "command"} & set(fields)):
+        raise Unreadable("client: 1 to 64 letters, digits, hyphens and underscores", sender)
+    if given := sorted({"at", "type"} & set(fields)):
         raise Unreadable(f"{', '.join(given)}: not in the body; the topic names the command and the table stamps it", sender)
     kind: type[msgspec.Struct]
     if name == RECALL:
         kind = Recall
-    elif name.startswith("device."):
-        kind, fields = DeviceOrder, {**fields, "command": name.removeprefix("device.")}
+    elif name == DEVICE_COMMAND:
+        kind = DeviceOrder
     elif name in _KINDS:
-        kind, fields = _KINDS[name], {**fields, "at": at, "type": name}
+        kind, fields = _KINDS[name], {**fields, "at": at, "type": _TAGS[name]}
     else:
-        raise Unreadable(f"no command {name!r}; there are: {', '.join(_KINDS)}, {RECALL} and device.<command>", sender)
+        close = get_close_matches(level(name)[:64], _NAMES, n=1, cutoff=0.75)
+        raise Unreadable(f"no command {name[:64]!r}; {f'send {close[0]}' if close else 'docs/mqtt.md lists them'}", sender)
     try:
         return sender, cast("AnyCommand | DeviceOrder | Recall", msgspec.convert(fields, kind))
     except msgspec.ValidationError as error:

@@ -20,7 +20,7 @@ from controller.health import Health
 from controller.orders import DeviceOrder, Recall, Reply
 from controller.proof.checkpoint import Checkpoint
 from controller.retained import Alert, History, Info, State, Talla
-from controller.topics import Topics
+from controller.topics import Topics, level
 from devices.device import Health as DeviceHealth
 from devices.readings import AnyReading
 
@@ -91,10 +91,10 @@ def _events() -> Schema:
 def _orders() -> Schema:
     """The bodies of command messages: the topic names the command, the table stamps it, the sender may ask for an answer."""
     family = _family("The bodies of `command/<name>`.", *ORDERS)
-    sender = {"client": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}, "id": {}}
+    sender = {"client": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}, "id": {}}
     for order in ORDERS:
         component = family["$defs"][order.__name__]
-        left = {name: field for name, field in component["properties"].items() if name not in ("at", "type", "command")}
+        left = {name: field for name, field in component["properties"].items() if name not in ("at", "type")}
         component["properties"] = left | sender
         component["required"] = [name for name in component["required"] if name in left]
     return family
@@ -133,7 +133,7 @@ def _asyncapi() -> Schema:
         ),
         "command": _channel(
             topics.command("{table}", "{command}"),
-            TABLE | {"command": f"One of {', '.join(sorted(COMMAND_NAMES.values()))}, recall, or device.<command>."},
+            TABLE | {"command": f"One of {', '.join(sorted({*map(level, COMMAND_NAMES.values()), 'recall'}))}."},
             {COMMAND_NAMES[c]: ("orders", c.__name__) for c in COMMANDS}
             | {"recall": ("orders", "Recall"), "device": ("orders", "DeviceOrder")},
         ),

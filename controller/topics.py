@@ -24,8 +24,8 @@ class Topics(msgspec.Struct, frozen=True):
         return f"{self.root}/{table}/{leaf}"
 
     def command(self, table: str, name: str = "+") -> str:
-        """Where a command to a table is sent: ``command/round.void``."""
-        return f"{self.root}/{table}/command/{name}"
+        """Where a command to a table is sent: ``command/round-void`` for ``round.void``."""
+        return f"{self.root}/{table}/command/{level(name)}"
 
     def reply(self, table: str, client: str) -> str:
         """Where a table answers a client."""
@@ -34,6 +34,11 @@ class Topics(msgspec.Struct, frozen=True):
     def node(self, node: str, leaf: str) -> str:
         """A daemon's own topic: ``status`` (also its last will), ``health``, ``checkpoint``."""
         return f"{self.root}/node/{node}/{leaf}"
+
+
+def level(command: str) -> str:
+    """A command's name as a level of a topic. Brokers that translate topics into subjects change dots or refuse them."""
+    return command.replace(".", "-").replace("_", "-")
 
 
 def within(topic: str, prefixes: tuple[str, ...]) -> bool:

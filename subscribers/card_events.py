@@ -16,16 +16,6 @@ Kind = Literal["result", "void", "unresolved"]
 KEPT = 120
 """Rounds that are kept of one shoe: more than six decks give."""
 
-CARD_PHASES = {
-    "waiting": "waiting for cards",
-    "no_shoe": "no shoe at the table",
-    "burning": "cards are burned",
-    "dealing": "dealing",
-    "shoe_over": "the shoe is over",
-    "void": "null round",
-}
-"""The phases that only card games have, or call by another name."""
-
 
 class Bead(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one round. ``winner`` of a result: a hand, or ``tie``. ``marks``: what else wins or loses bets."""
@@ -49,7 +39,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 class Cards:
     """The cards of one table. ``hands``: of the round in hand, or of the last; ``outcome``: its bead, as soon as it has one.
 
-    ``made``: what the hands came to; ``said``: what they decided in this round.
+    ``made``: what the hands came to; ``said``: what they decided in this round, and of how many cards.
     ``round``: its number. ``expected``: whose card is the next. ``shown``: the card that says how many are ``burned``.
     ``beads``: the rounds of this shoe.
     """
@@ -57,7 +47,7 @@ class Cards:
     def __init__(self) -> None:
         self.hands: dict[str, list[str | None]] = {}
         self.made: dict[str, Made] = {}
-        self.said: dict[str, str] = {}
+        self.said: dict[str, tuple[str, int | None]] = {}
         self.outcome: Bead | None = None
         self.expected: str | None = None
         self.burned = 0
@@ -130,11 +120,10 @@ def _made(hand: Fields) -> Made:
 
 
 def _decided(cards: Cards, fields: Fields) -> None:
-    count = fields.get("count")
     if not fields.get("stands", True):
         cards.said.pop(str(fields.get("who")), None)
         return
-    cards.said[str(fields.get("who"))] = str(fields.get("decision")) + ("" if count is None else f" {count}")
+    cards.said[str(fields.get("who"))] = str(fields.get("decision")), fields.get("count")
 
 
 def _opened(cards: Cards, _fields: Fields) -> None:

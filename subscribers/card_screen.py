@@ -10,6 +10,8 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from controller.messages.messages import text
+from subscribers import words
 from subscribers.card_events import Bead, Cards
 from subscribers.table_view import TableView
 
@@ -21,8 +23,10 @@ HANDS = ("player", "banker")
 SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 RED, BLACK, BACK = "bold #c00020 on #f4f4f0", "bold #101010 on #f4f4f0", "#93a4dd on #27336b"
 COLOURS = {"player": "#2f6fdd", "banker": "#c21f36", "tie": "#1f8a4c"}
-LETTERS = {"player": "P", "banker": "B", "tie": "T"}
-MARKS = {"pair_player": "player pair", "pair_banker": "banker pair", "banker_six": "bank wins with 6"}
+WIDE = 31
+"""Columns of the bead plate, with its frame, from which on most lines below it are not wrapped."""
+NAME = 8
+"""Columns of a hand's name."""
 DREW = 3
 """Cards that a hand has at most."""
 
@@ -32,17 +36,17 @@ def body(view: TableView) -> list[RenderableType]:
     cards = view.cards
     rows: list[RenderableType] = []
     for who in HANDS:
-        rows += [Align.center(_hand(cards, who)), Text()]
-    return [*rows, Align.center(_verdict(cards)), Align.center(_marks(cards))]
+        rows += [Align.center(_hand(cards, who, view.language)), Text()]
+    return [*rows, Align.center(_verdict(cards, view.language)), Align.center(_marks(cards, view.language))]
 
 
-def _hand(cards: Cards, who: str) -> Text:
+def _hand(cards: Cards, who: str, language: str) -> Text:
     """Three lines: the name and the points of the hand at the left of its cards."""
     own = cards.hands.get(who, [])
     won = cards.outcome is not None and cards.outcome.kind == "result" and cards.outcome.winner == who
     total = "" if not own else "-" if None in own else str(points(own))
     name = f"bold {'white on ' if won else ''}{COLOURS[who]}"
-    labels = ((f"{who.upper():<8}", name), (f"{total:>4}    ", "bold"), (" " * 8, ""))
+    labels = ((f"{words.who(who, language).upper():<{NAME}}", name), (f"{total:>4}    ", "bold"), (" " * NAME, ""))
     slots: list[tuple[tuple[str, str, str], str]] = [_face(card) for card in own[:DREW]]
     if cards.expected == who and len(slots) < DREW:
         slots.append((("┌╌╌╌┐", "╎   ╎", "└╌╌╌┘"), "bright_black"))
@@ -73,53 +77,57 @@ def points(hand: list[str | None]) -> int:
     return sum("0A23456789".find(card[0]) for card in hand if card is not None and card[0] in "A23456789") % 10
 
 
-def _verdict(cards: Cards) -> Text:
+def _verdict(cards: Cards, language: str) -> Text:
     outcome = cards.outcome
     if outcome is None:
-        burn = [f"burn card {short(cards.shown)}"] if cards.shown else []
-        burn += [f"{cards.burned} burned"] if cards.burned else []
-        nearest = [f"next card: {cards.expected}"] if cards.expected in HANDS else [] if cards.hands else burn
+        burn = [text("display.burn_card", language, card=short(cards.shown))] if cards.shown else []
+        burn += [text("display.burned", language, count=cards.burned)] if cards.burned else []
+        due = cards.expected if cards.expected in HANDS else None
+        nearest = [text("display.next_card", language, who=words.who(due, language))] if due else [] if cards.hands else burn
         return Text(", ".join(nearest) or " ", style="dim")
     if outcome.kind != "result":
-        return Text(outcome.kind.replace("void", "null"), style="bold black on yellow")
-    corrected = " (corrected)" if outcome.corrected else ""
+        return Text(f" {text(f'display.{outcome.kind}', language)} ", style="bold black on yellow")
+    corrected = f" ({text('display.corrected', language)})" if outcome.corrected else ""
     order = sorted(HANDS, key=lambda who: who != outcome.winner)
     totals = " - ".join(str(points(cards.hands[who])) for who in order if cards.hands.get(who))
-    name = outcome.winner.upper() if outcome.winner == "tie" else f"{outcome.winner.upper()} WINS"
-    return Text(f" {name} {totals}{corrected} ", style=f"bold white on {COLOURS.get(outcome.winner, '#444444')}")
+    winner = words.who(outcome.winner, language)
+    name = winner if outcome.winner == "tie" else text("display.wins", language, who=winner)
+    return Text(f" {name.upper()} {totals}{corrected} ", style=f"bold white on {COLOURS.get(outcome.winner, '#444444')}")
 
 
-def _marks(cards: Cards) -> Text:
+def _marks(cards: Cards, language: str) -> Text:
     marks = cards.outcome.marks if cards.outcome else ()
-    return Text(" · ".join(MARKS.get(mark, mark.replace("_", " ")) for mark in marks if mark != "tie") or " ", style="bold")
+    return Text(" · ".join(words.mark(mark, language) for mark in marks if mark != "tie") or " ", style="bold", justify="center")
 
 
 def side(view: TableView, width: int) -> RenderableType:
     """The bead plate, the counts of this shoe, and the shoe itself."""
     beads = list(view.cards.beads)
     columns = (width - 4) // CELL
-    lines = [*_plate(beads, columns), Text(), *_counts(beads), Text(), *_shoe(view.cards)]
-    title = f"bead plate · {len(beads)}" if beads else "bead plate"
+    language = view.language
+    gap = [Text()] if width >= WIDE else []  # else lines that are wrapped need the room
+    lines = [*_plate(beads, columns, language), *gap, *_counts(beads, language), *gap, *_shoe(view.cards, language)]
+    title = text("display.bead_plate_counted", language, count=len(beads)) if beads else text("display.bead_plate", language)
     return Panel(Group(*lines), title=title, box=box.ROUNDED, border_style="bright_black", padding=(0, 1))
 
 
-def _plate(beads: list[Bead], columns: int) -> list[Text]:
+def _plate(beads: list[Bead], columns: int, language: str) -> list[Text]:
     first = max(0, -(-len(beads) // ROWS) - columns) * ROWS
     lines = []
     for row in range(ROWS):
         line = Text(no_wrap=True)
         for index in range(first + row, first + columns * ROWS, ROWS):
-            line.append_text(_cell(beads[index]) if index < len(beads) else Text(" · ", style="bright_black"))
+            line.append_text(_cell(beads[index], language) if index < len(beads) else Text(" · ", style="bright_black"))
         lines.append(line)
     return lines
 
 
-def _cell(bead: Bead) -> Text:
+def _cell(bead: Bead, language: str) -> Text:
     """White letter on the winner's colour; a natural is underlined; pairs are dots, the bank's left, the player's right."""
     if bead.kind != "result":
         return Text(" ? " if bead.kind == "unresolved" else " × ", style="bold black on yellow")
     ground = f" on {COLOURS.get(bead.winner, '#444444')}"
-    letter = "*" if bead.corrected else LETTERS.get(bead.winner, bead.winner[:1].upper())
+    letter = "*" if bead.corrected else _letter(bead.winner, language)
     return Text.assemble(
         ("•" if "pair_banker" in bead.marks else " ", f"#ffd0d0{ground}"),
         (letter, f"bold white{' underline' if 'natural' in bead.marks else ''}{ground}"),
@@ -127,24 +135,31 @@ def _cell(bead: Bead) -> Text:
     )
 
 
-def _counts(beads: list[Bead]) -> list[Text]:
+def _letter(winner: str, language: str) -> str:
+    return text(f"display.letter_{winner}", language) if winner in COLOURS else winner[:1].upper()
+
+
+def _counts(beads: list[Bead], language: str) -> list[Text]:
     won = Counter(bead.winner for bead in beads if bead.kind == "result")
     marks = Counter(mark for bead in beads for mark in bead.marks)
     line = Text()
-    for winner, letter in LETTERS.items():
-        line.append(f"{letter} {won[winner]}   ", style=f"bold {COLOURS[winner]}")
+    for winner, colour in COLOURS.items():
+        line.append(f"{_letter(winner, language)} {won[winner]}   ", style=f"bold {colour}")
     pairs = marks["pair_player"] + marks["pair_banker"]
-    return [line, Text(f"naturals {marks['natural']}  pairs {pairs}", style="dim")]
+    return [line, Text(text("display.naturals_pairs", language, naturals=marks["natural"], pairs=pairs), style="dim")]
 
 
-def _shoe(cards: Cards) -> list[Text]:
+def _shoe(cards: Cards, language: str) -> list[Text]:
     shoe = cards.shoe
     if not shoe:
-        return [Text("no shoe", style="dim")]
-    left = "not counted" if shoe.get("left") is None else f"{shoe['left']} left"
-    unread = f", {shoe['unread']} unread" if shoe.get("unread") else ""
+        return [Text(text("display.no_shoe", language), style="dim")]
+    counts = [text("display.drawn", language, count=shoe.get("drawn"))]
+    counts += [text("display.unread", language, count=shoe["unread"])] if shoe.get("unread") else []
+    left = shoe.get("left")
+    counts.append(text("display.not_counted", language) if left is None else text("display.left", language, count=left))
+    cut = Text(text("display.cut_card_came", language), style="bold yellow")
     return [
-        Text(f"shoe {shoe.get('number')}, {shoe.get('decks')} decks", style="bold"),
-        Text(f"{shoe.get('drawn')} drawn{unread}, {left}"),
-        Text("the cut card has come", style="bold yellow") if shoe.get("cut") else Text("before the cut card", style="dim"),
+        Text(text("display.shoe", language, number=shoe.get("number"), decks=shoe.get("decks")), style="bold"),
+        Text(", ".join(counts)),
+        cut if shoe.get("cut") else Text(text("display.before_cut_card", language), style="dim"),
     ]

@@ -12,9 +12,6 @@ Fields = dict[str, Any]
 KEPT = 30
 """Throws that are kept."""
 
-DICE_PHASES = {"waiting": "waiting for a shooter", "void": "null throw", "relaunch": "throw again"}
-"""The phases that craps calls by another name."""
-
 
 class Throw(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one throw. ``point``: what was thrown against; None at a come-out. ``kind`` as of any round."""

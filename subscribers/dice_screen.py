@@ -9,6 +9,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from controller.messages.messages import text
+from subscribers import words
 from subscribers.dice_events import Throw
 from subscribers.table_view import SPINS, TableView
 
@@ -22,56 +24,63 @@ PIPS = {
     6: (" ●   ● ", " ●   ● ", " ●   ● "),
 }
 BLANK = ("       ", "   ?   ", "       ")
-NAMES = {2: "snake eyes", 3: "craps", 11: "eleven", 12: "boxcars"}
-"""What totals are called at the table."""
+LEFT, TOTAL = 2, 7
+"""Columns before a throw, and of its total."""
+NAMED = (2, 3, 11, 12)
+"""Totals that have a name at the table."""
 
 
 def body(view: TableView) -> list[RenderableType]:
     """The dice, what they come to, and what is thrown against."""
     last = view.dice.last
     point = view.dice.point
-    rows: list[RenderableType] = [Align.center(_faces(last)), Text(), Align.center(_total(last))]
-    marker = Text(f" POINT {point} ", style="bold black on white") if point else Text(" COME-OUT ", style="bold white on #303030")
+    rows: list[RenderableType] = [Align.center(_faces(last)), Text(), Align.center(_total(last, view.language))]
+    said = text("display.point", view.language, point=point) if point else text("display.come_out", view.language)
+    marker = Text(f" {said.upper()} ", style="bold black on white" if point else "bold white on #303030")
     rows += [Text(), Align.center(marker)]
     if view.dice.shooter is not None:
-        rows.append(Align.center(Text(f"seat {view.dice.shooter} throws", style="dim")))
+        who = words.who(f"seat:{view.dice.shooter}", view.language)
+        rows.append(Align.center(Text(text("display.throws", view.language, who=who), style="dim")))
     return rows
 
 
 def _faces(last: Throw | None) -> Text:
     faces = [PIPS.get(value, BLANK) for value in last.dice] if last else [BLANK, BLANK]
-    text = Text(no_wrap=True)
+    lines = Text(no_wrap=True)
     for row in range(3):
         for index, face in enumerate(faces):
-            text.append("   " if index else "").append(face[row], style=FACE if last else "dim")
-        text.append("\n" if row < 2 else "")
-    return text
+            lines.append("   " if index else "").append(face[row], style=FACE if last else "dim")
+        lines.append("\n" if row < 2 else "")
+    return lines
 
 
-def _total(last: Throw | None) -> Text:
+def _total(last: Throw | None, language: str) -> Text:
     if last is None:
-        return Text("no result yet", style="dim")
+        return Text(text("display.no_result", language), style="dim")
     hard = len(last.dice) == len(set(last.dice)) + 1 and last.total in (4, 6, 8, 10)
-    words = [str(last.total), "the hard way" if hard else NAMES.get(last.total, ""), "corrected" if last.corrected else ""]
-    return Text(" · ".join(word for word in words if word), style="bold")
+    said = [str(last.total)]
+    said += [text("display.hard", language)] if hard else []
+    said += [text(f"display.thrown_{last.total}", language)] if last.total in NAMED else []
+    said += [text("display.corrected", language)] if last.corrected else []
+    return Text(" · ".join(said), style="bold")
 
 
 def side(view: TableView, _width: int) -> RenderableType:
     """The latest throws, newest on top; one that ends its series stands on a ground of its own."""
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(width=5, justify="right", style="bright_black", no_wrap=True)
-    grid.add_column(ratio=1, justify="center", no_wrap=True)
-    grid.add_column(ratio=1, justify="left", no_wrap=True)
+    grid.add_column(ratio=1, no_wrap=True)
     for throw in list(reversed(view.dice.throws))[:SPINS]:
-        grid.add_row(Text(f"{throw.round} "), *_line(throw))
-    return Panel(grid, title=f"last {SPINS}", box=box.ROUNDED, border_style="bright_black")
+        grid.add_row(Text(f"{throw.round} "), _line(throw, view.language))
+    return Panel(grid, title=text("display.last", view.language, count=SPINS), box=box.ROUNDED, border_style="bright_black")
 
 
-def _line(throw: Throw) -> tuple[Text, Text]:
+def _line(throw: Throw, language: str) -> Text:
     if throw.kind != "result":
-        shown = "null" if throw.kind == "void" else "?"
-        return Text(shown, style="yellow" if throw.kind == "void" else "bold black on yellow"), Text()
+        shown = text("display.void", language) if throw.kind == "void" else "?"
+        return Text(" " * LEFT).append(shown, style="yellow" if throw.kind == "void" else "bold black on yellow")
     lost = throw.total == 7 and throw.point is not None
     style = f"bold white on {'#b3001b' if lost else '#1f8a4c'}" if throw.ends else "bold"
-    total = Text(f" {throw.total}{'*' if throw.corrected else ''} ", style=style)
-    return total, Text("+".join(map(str, throw.dice)), style="dim")
+    total = f" {throw.total}{'*' if throw.corrected else ''} "
+    line = Text(" " * LEFT).append(total, style=style)
+    return line.append(" " * (TOTAL - len(total))).append("+".join(map(str, throw.dice)), style="dim")

@@ -17,6 +17,7 @@ import msgspec
 from rich.console import Console
 from rich.live import Live
 
+from controller.messages.messages import LANGUAGES
 from controller.topics import Topics
 from subscribers.feed import Linked, Said, check_broker, table_feed
 from subscribers.floor import ROOM, TURN, Seen, floor
@@ -36,10 +37,12 @@ LINGER = 2.0
 
 
 class Display:
-    """One table as far as we have heard. ``rounds``: enough after so many results; ``heard``: when the last word came."""
+    """One table as far as we have heard. ``rounds``: enough after so many results; ``heard``: when the last word came;
+    ``language``: as :class:`TableView` has it.
+    """
 
-    def __init__(self, table: str, rounds: int | None = None) -> None:
-        self.view = TableView(table)
+    def __init__(self, table: str, rounds: int | None = None, language: str | None = None) -> None:
+        self.view = TableView(table, language)
         self._rounds = rounds
         self._linked = Linked(up=False)
         self._nodes: dict[str, bool] = {}
@@ -80,15 +83,15 @@ class Display:
     def trouble(self) -> Trouble:
         """Why the picture may be old."""
         if not self._linked.up:
-            return Trouble("NO CONNECTION TO THE BROKER")
+            return Trouble("no_broker")
         if not self._nodes:
-            return Trouble("NO DAEMON AT THIS SITE YET")
+            return Trouble("no_daemon")
         if not self._nodes.get(self._node or "", any(self._nodes.values())):
-            return Trouble("THE DAEMON IS OFFLINE")
+            return Trouble("daemon_offline")
         if self._told and self._node is None and not self.view.state:
-            return Trouble("NO SUCH TABLE AT THIS SITE")
+            return Trouble("no_table")
         quiet = time.monotonic() - self.heard
-        return Trouble(f"NOTHING HEARD FOR {quiet:.0f} S") if quiet > QUIET else Trouble()
+        return Trouble("quiet", round(quiet)) if quiet > QUIET else Trouble()
 
 
 async def watch(displays: list[Display], arguments: argparse.Namespace, stop: asyncio.Event) -> None:
@@ -177,6 +180,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         help="a table; several stand side by side and above each other where there is room, and take turns where not",
     )
+    parser.add_argument("--language", choices=LANGUAGES, help="of the picture; else each table's is that of its decree")
     parser.add_argument("--simulated", action="store_true", help="simulated tables: they live under topics of their own")
     parser.add_argument("--json", action="store_true", help="print events as JSON lines, as is done without a terminal")
     parser.add_argument("--rounds", type=int, help="end after so many results at the first table")
@@ -190,7 +194,8 @@ async def _run(arguments: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     first, *others = arguments.table
-    displays = [Display(first, arguments.rounds), *map(Display, others)]
+    displays = [Display(first, arguments.rounds, arguments.language)]
+    displays += [Display(table, language=arguments.language) for table in others]
     try:
         await watch(displays, arguments, stop)
     except BrokenPipeError:  # the reader of our output went away; that is its right

@@ -10,8 +10,9 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from controller.messages.messages import text
 from subscribers.digits import large
-from subscribers.table_view import TableView
+from subscribers.table_view import Spin, TableView
 
 FACE = "bold black on #e0c060"
 ROW = 8
@@ -21,16 +22,16 @@ ROW = 8
 def body(view: TableView) -> list[RenderableType]:
     """The symbol, large where it is a number."""
     last = view.last
-    text = last.number if last is not None and last.number is not None else "--"
-    lines = large(text) if text.strip("-").isdecimal() or last is None else ["", "", f"{text.upper():^11}", "", ""]
+    shown = last.number if last is not None and last.number is not None else "--"
+    lines = large(shown) if shown.strip("-").isdecimal() or last is None else ["", "", f"{shown.upper():^11}", "", ""]
     width = max(map(len, lines))
     edge = " " * (width + 6)
     face = Text("\n".join([edge, *(f"   {line:<{width}}   " for line in lines), edge]), style=FACE if last else "dim", no_wrap=True)
     rows: list[RenderableType] = [Align.center(face), Text()]
     if last is None:
-        rows.append(Align.center(Text("no result yet", style="dim")))
+        rows.append(Align.center(Text(text("display.no_result", view.language), style="dim")))
     elif last.round != view.round and not view.asks:
-        rows.append(Align.center(Text(f"the symbol of round {last.round}", style="dim")))
+        rows.append(Align.center(Text(text("display.symbol_of_round", view.language, round=last.round), style="dim")))
     return rows
 
 
@@ -40,12 +41,15 @@ def side(view: TableView, _width: int) -> RenderableType:
     latest = Text(" ".join(f"{spin.number}{'*' if spin.corrected else ''}" for spin in shown) or "-", style="bold")
     counts = Counter(spin.number for spin in shown)
     lines = [Text(f"{symbol:>7} {'■' * count} {count}") for symbol, count in counts.most_common()]
-    other = [Text(f"round {spin.round}: {'null' if spin.kind == 'void' else 'unresolved'}", style="yellow") for spin in view.spins]
-    odd = [line for line, spin in zip(other, view.spins, strict=True) if spin.kind != "result"]
+    odd = [Text(_odd(spin, view.language), style="yellow") for spin in view.spins if spin.kind != "result"]
     return Panel(
         Group(latest, Text(), *lines, Text(), *odd[-ROW:]),
-        title="latest",
+        title=text("display.latest", view.language),
         box=box.ROUNDED,
         border_style="bright_black",
         padding=(0, 1),
     )
+
+
+def _odd(spin: Spin, language: str) -> str:
+    return text("display.round_state", language, round=spin.round, state=text(f"display.{spin.kind}", language))

@@ -9,38 +9,41 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from controller.messages.messages import text, word
+from subscribers import words
 from subscribers.card_events import Bead, Made
 from subscribers.card_screen import BACK, BLACK, RED, short
 from subscribers.table_view import SPINS, TableView
 
 MOST = 11
 """Hands that have room."""
-NEEDS = 30
-"""Columns beside the hands that the latest rounds need."""
+NEEDS = 40
+"""Columns beside the hands without which the latest rounds are left out: names of hands are long in most languages."""
 OUTCOMES = {"win": "bold white on #1f8a4c", "lose": "bold white on #8a1f2d", "tie": "bold black on #d0b040"}
-HAND_PHASES = {"waiting": "waiting for the next round", "void": "null round"}
 FIRST = ("common", "board")
 """What lies in the middle is shown first."""
 
 
 def body(view: TableView) -> list[RenderableType]:
     """The hands as they lie."""
-    cards = view.cards
+    cards, language = view.cards, view.language
     names = sorted(cards.hands, key=_place)[:MOST]
     if not names:
-        return [Text(), Align.center(Text("no cards on the table" if cards.beads else "no result yet", style="dim"))]
+        return [Text(), Align.center(Text(text(f"display.{'no_cards' if cards.beads else 'no_result'}", language), style="dim"))]
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(justify="right", no_wrap=True, style="bold", min_width=max(map(len, names)))
+    grid.add_column(justify="right", no_wrap=True, style="bold", min_width=max(len(words.who(who, language)) for who in names))
     grid.add_column(no_wrap=True, min_width=max(len(_cards(cards.hands[who])) for who in names))
-    grid.add_column(no_wrap=True, min_width=6 if cards.made else 0)
+    outcomes = {who: _outcome(cards.made.get(who), language) for who in names}
+    grid.add_column(no_wrap=True, min_width=max(map(len, outcomes.values())))
     grid.add_column(no_wrap=True, overflow="ellipsis")
     for who in names:
         made = cards.made.get(who)
-        grid.add_row(who, _cards(cards.hands[who]), _outcome(made), _word(made, cards.said.get(who, "")))
+        said = _word(made, cards.said.get(who), language)
+        grid.add_row(words.who(who, language), _cards(cards.hands[who]), outcomes[who], said)
     rows: list[RenderableType] = [Align.center(grid)]
     marks = cards.outcome.marks if cards.outcome else ()
     if marks:
-        rows += [Text(), Align.center(Text(" · ".join(mark.replace("_", " ") for mark in marks), style="bold"))]
+        rows += [Text(), Align.center(Text(" · ".join(words.mark(mark, language) for mark in marks), style="bold"))]
     return rows
 
 
@@ -63,15 +66,15 @@ def _cards(hand: list[str | None]) -> Text:
     return line
 
 
-def _outcome(made: Made | None) -> Text:
+def _outcome(made: Made | None, language: str) -> Text:
     outcome = (made.outcome if made else None) or ""
-    return Text(f" {outcome} " if outcome else "", style=OUTCOMES.get(outcome, "bold"))
+    return Text(f" {word('outcome', outcome, language)} " if outcome else "", style=OUTCOMES.get(outcome, "bold"))
 
 
-def _word(made: Made | None, said: str) -> Text:
+def _word(made: Made | None, said: tuple[str, int | None] | None, language: str) -> Text:
     if made is None:
-        return Text(said.replace("_", " "), style="italic")
-    kinds = [kind.replace("_", " ") for kind in (made.kind, made.low) if kind]
+        return Text(words.decision(*said, language) if said else "", style="italic")
+    kinds = [word("hand", kind, language) for kind in (made.kind, made.low) if kind]
     return Text(" / ".join(kinds) or ("" if made.points is None else str(made.points)))
 
 
@@ -84,13 +87,16 @@ def side(view: TableView, width: int) -> RenderableType | None:
     grid.add_column(width=4, justify="right", style="bright_black", no_wrap=True)
     grid.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     for bead in beads:
-        grid.add_row(str(bead.round), _ended(bead))
-    return Panel(grid, title=f"last {SPINS}", box=box.ROUNDED, border_style="bright_black")
+        grid.add_row(str(bead.round), _ended(bead, view.language))
+    return Panel(grid, title=text("display.last", view.language, count=SPINS), box=box.ROUNDED, border_style="bright_black")
 
 
-def _ended(bead: Bead) -> Text:
+def _ended(bead: Bead, language: str) -> Text:
     if bead.kind != "result":
-        return Text("null" if bead.kind == "void" else "?", style="yellow" if bead.kind == "void" else "bold black on yellow")
-    named = [] if bead.winner == "tie" and bead.marks else [bead.winner.replace(":", " ")]
-    words = " · ".join([*named, *(mark.replace("_", " ") for mark in bead.marks)])
-    return Text(words + ("*" if bead.corrected else ""), style="bold")
+        return Text(
+            text("display.void", language) if bead.kind == "void" else "?",
+            style="yellow" if bead.kind == "void" else "bold black on yellow",
+        )
+    named = [] if bead.winner in ("tie", "refait") and bead.marks else [words.who(bead.winner, language)]
+    said = " · ".join([*named, *(words.mark(mark, language) for mark in bead.marks)])
+    return Text(said + ("*" if bead.corrected else ""), style="bold")

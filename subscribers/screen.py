@@ -14,11 +14,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from subscribers import card_screen, dice_screen, fortune_screen, hands_screen, roulette_screen
-from subscribers.card_events import CARD_PHASES
-from subscribers.dice_events import DICE_PHASES
-from subscribers.hands_screen import HAND_PHASES
-from subscribers.table_view import PHASES, SPINS, Note, TableView
+from controller.messages.messages import text, word
+from subscribers import card_screen, dice_screen, fortune_screen, hands_screen, roulette_screen, words
+from subscribers.table_view import SPINS, Note, TableView
 
 STATUS = {"open": "bold green", "closed": "dim", "waiting": "bold yellow", "stale": "bold red", "fault": "bold white on red"}
 LINK = {"up": "green", "open": "yellow", "stale": "yellow", "lost": "bold red", "unintelligible": "bold red"}
@@ -34,6 +32,8 @@ STYLES = {
 """Of the phases."""
 BESIDE = ((100, 45), (70, 31), (0, 25))
 """From so many columns on there are so many beside what is in hand."""
+WIDEST = 99
+"""The round whose label sets the width of the first column of the notes."""
 NAMED = 2
 """Tables that call from elsewhere are named up to so many."""
 SLIM = 70
@@ -41,13 +41,19 @@ SLIM = 70
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """Why the picture may be old: ``what`` is told to whoever looks at it. Empty where all is well."""
+    """Why the picture may be old: ``what`` names the text for whoever looks at it. Empty where all is well.
+
+    ``seconds``: for which nothing was heard.
+    """
 
     what: str = ""
+    seconds: int = 0
 
 
 class Family(NamedTuple):
-    """What the games of one kind show: in the middle, and beside it, in so many columns; and what they call their phases."""
+    """What the games of one kind show: in the middle, and beside it, in so many columns; and the phases that they call
+    by another name: the phase, and the name of its text.
+    """
 
     body: Callable[[TableView], list[RenderableType]]
     side: Callable[[TableView, int], RenderableType | None]
@@ -93,14 +99,17 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
         left.append(f" {table} ", style="bold black on #e0c060" if table == view.table else "dim")
     if view.table in tables and sum(map(len, tables)) > width // 2:
         left.append(f" {tables.index(view.table) + 1}/{len(tables)}", style="dim")
-    left.append("  ").append(_game(view), style="bold").append(f"  {decree}")
+    language = view.language
     simulated = view.state.get("simulated") or view.info.get("simulated")
     right = Text.assemble(
-        (" SIMULATED ", "bold black on yellow") if simulated else "",
-        f"  session {view.session or '-'}" if width >= SLIM else "",
-        f"  round {view.round or '-'} ",
+        (f" {text('display.simulated', language).upper()} ", "bold black on yellow") if simulated else "",
+        f"  {text('display.session', language, session=view.session or '-')}" if width >= SLIM else "",
+        f"  {text('display.round', language, round=view.round or '-')} ",
     )
     grid.add_column(justify="right", no_wrap=True)
+    game, behind = Text(_game(view), style="bold"), f"  {decree}"
+    game.truncate(max(0, width - len(right) - len(left) - len(behind) - 2), overflow="ellipsis")  # the decree is told whole
+    left.append("  ").append_text(game).append(behind)
     left.truncate(max(0, width - len(right)), overflow="ellipsis")
     grid.add_row(left, right)
     return grid
@@ -108,59 +117,66 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
 
 def _now(view: TableView, trouble: Trouble, family: Family) -> RenderableType:
     """The phase with its call, what lies on the table or in the wheel, and what the table waits for."""
-    words = {**PHASES, **family.phases}
-    name = Text(words.get(view.phase, view.phase.replace("_", " ")).upper(), style=STYLES.get(view.phase, "bold"))
+    phase = word("phase", family.phases.get(view.phase, view.phase), view.language)
+    name = Text(phase.upper(), style=STYLES.get(view.phase, "bold"))
     if trouble.what:
-        said = Text(f" {trouble.what} ", style="bold white on red", no_wrap=True)
+        why = text(f"trouble.{trouble.what}", view.language, seconds=trouble.seconds)
+        said = Text(f" {why.upper()} ", style="bold white on red", no_wrap=True)
     else:
         said = Text(" · ".join(f"«{call}»" for call in view.calls) or " ", style="italic", justify="center")
-    parts: list[RenderableType] = [Align.center(name), Align.center(said), Text(), *family.body(view)]
-    if view.asks:
-        asks = Text("waiting for: " + " or ".join(view.asks), style="bold black on yellow", justify="center")
-        parts.append(Align.center(asks))
-    return Group(*parts)
+    return Group(Align.center(name), Align.center(said), _asks(view), *family.body(view))
 
 
-ROULETTE = Family(roulette_screen.body, roulette_screen.side)
+def _asks(view: TableView) -> RenderableType:
+    """What a person has to do, each with its command; it stands above the cards, so that many hands do not push it out."""
+    if not view.asks:
+        return Text()
+    commands = " · ".join(words.command(name, view.language) for name in view.asks)
+    said = text("display.waits_for", view.language, commands=commands)
+    return Align.center(Text(said, style="bold black on yellow", justify="center"))
+
+
+WHEEL = {"waiting": "waiting_wheel", "void": "void_spin"}
+CARDS = {"waiting": "waiting_cards"}
+DICE = {"waiting": "waiting_shooter", "void": "void_throw", "relaunch": "throw_again"}
+ROULETTE = Family(roulette_screen.body, roulette_screen.side, WHEEL)
 FAMILIES = {
     "roulette-french": ROULETTE,
     "roulette-american": ROULETTE,
     "boule": ROULETTE,
-    "fortune-wheel": Family(fortune_screen.body, fortune_screen.side),
-    "craps": Family(dice_screen.body, dice_screen.side, DICE_PHASES),
-    "punto-banca": Family(card_screen.body, card_screen.side, CARD_PHASES),
+    "fortune-wheel": Family(fortune_screen.body, fortune_screen.side, WHEEL),
+    "craps": Family(dice_screen.body, dice_screen.side, DICE),
+    "punto-banca": Family(card_screen.body, card_screen.side, CARDS),
 }
-PLAIN = Family(hands_screen.body, hands_screen.side, CARD_PHASES | HAND_PHASES)
+PLAIN = Family(hands_screen.body, hands_screen.side)
 """Every other game is one of hands."""
 
 
 def _notes(view: TableView) -> RenderableType:
     """What the table asks about, then open alerts, then what else was irregular, newest on top, each with its article."""
-    notes = list(reversed(view.notes))
+    notes, language = list(reversed(view.notes)), view.language
     asked = 1 if view.asks and notes and notes[0].round == view.round else 0
-    lines: list[RenderableType] = [_note(note) for note in notes[:asked]]
-    lines += [_alert(alert) for alert in view.alerts.values()]
-    lines += [_note(note) for note in notes[asked:]]
-    counts = {"open alerts": len(view.alerts), "irregularities": len(view.notes)}
-    title = " · ".join(f"{what} {count}" for what, count in counts.items() if count) or "irregularities"
-    body = Group(*lines) if lines else Text("none", style="dim")
+    lines: list[RenderableType] = [_note(note, language) for note in notes[:asked]]
+    lines += [_alert(alert, language) for alert in view.alerts.values()]
+    lines += [_note(note, language) for note in notes[asked:]]
+    counts = {"open_alerts": len(view.alerts), "irregularities_counted": len(view.notes)}
+    titles = [text(f"display.{what}", language, count=count) for what, count in counts.items() if count]
+    title = " · ".join(titles) or text("display.irregularities", language)
+    body = Group(*lines) if lines else Text(text("display.none", language), style="dim")
     return Panel(body, title=title, box=box.ROUNDED, border_style="yellow" if view.alerts else "bright_black", padding=(0, 1))
 
 
-def _alert(alert: dict[str, Any]) -> Text:
-    seen = f", seen by {alert['acknowledged_by']}" if alert.get("acknowledged_by") else ""
-    about = ", ".join(str(alert[name]) for name in ("device", "detail") if alert.get(name))
-    return Text.assemble(
-        (f" {str(alert.get('severity', 'fault')).upper()} ", "bold white on red"),
-        f" {str(alert.get('what') or alert.get('alert')).replace('_', ' ')}",
-        (f" ({about})" if about else "") + seen,
-    )
+def _alert(alert: dict[str, Any], language: str) -> Text:
+    severity = word("severity", str(alert.get("severity", "fault")), language)
+    return Text.assemble((f" {severity.upper()} ", "bold white on red"), f" {words.alert(alert, language)}")
 
 
-def _note(note: Note) -> Text:
+def _note(note: Note, language: str) -> Text:
+    width = len(text("display.round", language, round=WIDEST)) + 1
+    label = text("display.round", language, round=note.round) if note.round else ""
     return Text.assemble(
-        (f"{f'round {note.round}':<9}" if note.round else " " * 9, "bright_black"),
-        (f" {note.what} ", "bold yellow"),
+        (f"{label:<{width}}", "bright_black"),
+        (f" {words.note(note, language)} ", "bold yellow"),
         (f" {note.law}" if note.law else "", "cyan"),
         (f"  {note.article}" if note.article else "", "bright_black"),
         overflow="fold",
@@ -174,16 +190,19 @@ def _foot(view: TableView, trouble: Trouble, elsewhere: Sequence[TableView]) -> 
     devices = Text(" ")
     for device, standing in (view.state.get("devices") or {}).items():
         state = str(standing.get("state"))
-        devices.append("● ", style=LINK.get(state, "yellow")).append(f"{device} {state}  ")
+        devices.append("● ", style=LINK.get(state, "yellow")).append(f"{device} {word('link', state, view.language)}  ")
     if view.missed:
-        devices.append(f"{view.missed} events missed", style="yellow")
+        devices.append(text("display.missed", view.language, count=view.missed), style="yellow")
     right = Text()
     for each in elsewhere[:NAMED]:
-        right.append(f" {each.table} {each.state['status']} ", style="bold black on yellow").append(" ")
-    right.append(f"and {len(elsewhere) - NAMED} more  " if len(elsewhere) > NAMED else "", style="bold yellow")
+        calls = word("status", str(each.state["status"]), view.language)
+        right.append(f" {each.table} {calls} ", style="bold black on yellow").append(" ")
+    more = len(elsewhere) - NAMED
+    right.append(f"{text('display.more', view.language, count=more)}  " if more > 0 else "", style="bold yellow")
     status = str(view.state.get("status") or "unknown")
-    right.append(
-        " OLD " if trouble.what else f"{status} ", style="bold white on red" if trouble.what else STATUS.get(status, "dim")
-    )
+    if trouble.what:
+        right.append(f" {text('display.old', view.language).upper()} ", style="bold white on red")
+    else:
+        right.append(f"{word('status', status, view.language)} ", style=STATUS.get(status, "dim"))
     grid.add_row(devices, right)
     return grid

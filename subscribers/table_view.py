@@ -12,47 +12,47 @@ from typing import Any, Literal
 
 import msgspec
 
+from controller.messages.messages import first_of
 from subscribers.card_events import Cards
 from subscribers.dice_events import Dice
 
 Fields = dict[str, Any]
 Colour = Literal["red", "black", "green"]
+NoteKind = Literal["irregularity", "void", "unresolved", "corrected"]
+CHANCES = ("colour", "parity", "half", "dozen", "column")
+"""What a number wins beside itself, in the order in which it is shown."""
 SPINS = 15
 """Spins that are shown."""
 NOTES = 12
 """Irregularities and void spins that are kept to be shown."""
 
-PHASES = {
-    "unknown": "nothing known yet",
-    "closed": "table closed",
-    "waiting": "waiting for the wheel",
-    "bets_open": "place your bets",
-    "bets_closed": "no more bets",
-    "decision": "waiting for a decision",
-    "result": "result",
-    "void": "null spin",
-    "relaunch": "null spin",
-    "unresolved": "result unresolved",
-}
-"""The phases of the retained state, and the outcomes of a round, in the field's English. What is called comes with the events."""
-
 
 class Spin(msgspec.Struct, kw_only=True):
-    """The outcome of one round. ``number`` of an unresolved one is a candidate."""
+    """The outcome of one round. ``number`` of an unresolved one is a candidate.
+
+    ``chances``: what else wins, in pairs such as ``("colour", "red")``.
+    """
 
     round: int
     kind: Literal["result", "void", "unresolved"]
     number: str | None = None
     colour: Colour | None = None
-    chances: tuple[str, ...] = ()
+    chances: tuple[tuple[str, str], ...] = ()
     corrected: bool = False
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that an inspector would want to see: what, in which round, and where the decree speaks of it."""
+    """Something that an inspector would want to see: what, in which round, and where the decree speaks of it.
+
+    ``what``: the word of the wire, by ``kind``: an irregularity, the reason of a void round, why a round is unresolved, the right
+    result. ``was`` and ``by``: of a correction.
+    """
 
     round: int
     what: str
+    kind: NoteKind = "irregularity"
+    was: str = ""
+    by: str = ""
     law: str = ""
     article: str = ""
 
@@ -67,10 +67,14 @@ def clean(value: Any) -> Any:
 
 
 class TableView:
-    """One table. ``results`` counts the ``round.result`` events seen; ``missed`` the events that were not."""
+    """One table. ``results`` counts the ``round.result`` events seen; ``missed`` the events that were not.
 
-    def __init__(self, table: str) -> None:
+    ``language``: of its picture; without one that of the table's decree.
+    """
+
+    def __init__(self, table: str, language: str | None = None) -> None:
         self.table = table
+        self._language = language
         self.info: Fields = {}
         self.state: Fields = {}
         self.phase = "unknown"
@@ -85,6 +89,11 @@ class TableView:
         self.results = 0
         self.missed = 0
         self._seen: dict[str, int] = {}
+
+    @property
+    def language(self) -> str:
+        """In which its picture is written."""
+        return self._language or first_of(map(str, (self.info.get("about") or {}).get("languages") or ()))
 
     @property
     def last(self) -> Spin | None:
@@ -141,12 +150,15 @@ class TableView:
                 return
         self.spins.append(spin)
 
-    def note(self, fields: Fields, what: str) -> None:
+    def note(self, fields: Fields, kind: NoteKind, what: str) -> None:
         """Keep something irregular."""
         self.notes.append(
             Note(
                 round=fields.get("round", 0),
-                what=what.replace("_", " "),
+                kind=kind,
+                what=what,
+                was=str(fields["was"]) if kind == "corrected" and "was" in fields else "",
+                by=str(fields.get("by") or ""),
                 law=str(fields.get("law") or ""),
                 article=str(fields.get("article") or ""),
             )
@@ -184,7 +196,7 @@ class TableView:
             same = earlier is not None and (earlier.kind, earlier.number) == (spin.kind, spin.number)
             self.spins.append(earlier if earlier is not None and same else spin)
             if spin.kind == "void" and spin.round not in noted:
-                self.note(fields, f"null: {fields.get('reason')}")
+                self.note(fields, "void", str(fields.get("reason")))
 
 
 def _from_history(fields: Fields) -> Spin:
@@ -209,10 +221,8 @@ def _colour(fields: Fields, number: object) -> Colour | None:
     return "green" if not str(number).strip("0") else None
 
 
-def _chances(fields: Fields) -> tuple[str, ...]:
-    words = [str(fields[name]) for name in ("colour", "parity", "half") if fields.get(name)]
-    words += [f"{name} {fields[name]}" for name in ("dozen", "column") if fields.get(name)]
-    return tuple(words)
+def _chances(fields: Fields) -> tuple[tuple[str, str], ...]:
+    return tuple((name, str(fields[name])) for name in CHANCES if fields.get(name))
 
 
 def _result(view: TableView, fields: Fields, corrected: bool = False) -> None:
@@ -238,15 +248,13 @@ def _round_result(view: TableView, fields: Fields) -> None:
 
 def _corrected(view: TableView, fields: Fields) -> None:
     _result(view, fields, corrected=True)
-    right = fields.get("number", fields.get("winner") or "tie")
-    what = f"{fields['was']} corrected to {right}" if "was" in fields else f"round {fields.get('round')} corrected"
-    view.note(fields, f"{what} by {fields.get('by')}")
+    view.note(fields, "corrected", str(fields.get("number", fields.get("winner") or "tie")))
 
 
 def _void(view: TableView, fields: Fields) -> None:
     view.enter("void", fields)
     view.put(Spin(round=fields.get("round", 0), kind="void"))
-    view.note(fields, f"null: {fields.get('reason')}")
+    view.note(fields, "void", str(fields.get("reason")))
 
 
 def _unresolved(view: TableView, fields: Fields) -> None:
@@ -254,7 +262,7 @@ def _unresolved(view: TableView, fields: Fields) -> None:
     candidate = fields.get("candidate")
     number = None if candidate is None else str(candidate)
     view.put(Spin(round=fields.get("round", 0), kind="unresolved", number=number, colour=_colour(fields, candidate)))
-    view.note(fields, f"unresolved: {fields.get('why')}")
+    view.note(fields, "unresolved", str(fields.get("why")))
 
 
 def _session_closed(view: TableView, fields: Fields) -> None:
@@ -298,7 +306,7 @@ _EVENTS: dict[str, Callable[[TableView, Fields], None]] = {
     "round.void": _void,
     "round.unresolved": _unresolved,
     "result.corrected": _corrected,
-    "irregularity": lambda view, fields: view.note(fields, str(fields.get("what"))),
+    "irregularity": lambda view, fields: view.note(fields, "irregularity", str(fields.get("what"))),
     "alert.raised": _raised,
     "alert.cleared": _cleared,
 }

@@ -77,7 +77,7 @@ def test_two_rounds_as_json_lines(tmp_path: Path) -> None:
     assert cards & {"cards.burned", "data.late"}  # where this machine keeps up with the shoe, what is burned is counted
     picture = (tmp_path / "demo.svg").read_text()
     assert "<svg" in picture
-    assert "PLAYER" in picture
+    assert "PUNTO" in picture  # the display speaks the language of the decree
     assert left_behind(tmp_path) == []
 
 

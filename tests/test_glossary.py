@@ -10,7 +10,7 @@ from tests import contract
 from tests.controller.seeds import stands_in
 
 DECREES = {"es": ("ARA02",), "ca": ("BAL05", "BAL09"), "eu": ("EUS96",), "gl": ("GAL07",)}
-TABLES = ("People", "The round", "Wheels and dice", "Cards", "Poker")
+TABLES = ("People", "The round", "Wheels and dice", "Cards", "Poker", "Hands of poker")
 
 
 def rows() -> list[list[str]]:

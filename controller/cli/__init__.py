@@ -32,6 +32,7 @@ SUBCOMMANDS = (
     "hand",
     "import",
     "schemas",
+    "messages",
     "keygen",
     "unseal",
 )

@@ -20,6 +20,7 @@ from controller.cli import Failed, numbers
 from controller.cli.demo_floor import Floor
 from controller.cli.demo_head import Head
 from controller.cli.demo_places import Place, places
+from controller.messages.messages import LANGUAGES
 
 HELP = "see it work: a simulated wheel and a simulated shoe, the daemon and a display, until Ctrl-C"
 
@@ -77,6 +78,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--decree", help="under which the tables play (ARA02; EUS96 with --floor); 'novamas games' tells which there are"
     )
     parser.add_argument("--state-dir", type=Path, metavar="DIR", help="keep configuration, journal, recordings and logs here")
+    parser.add_argument("--language", choices=LANGUAGES, help="of the display; else that of the decree")
     parser.add_argument("--no-faults", action="store_true", help="nothing irregular happens")
     parser.add_argument("--screenshot", metavar="FILE.svg", help="leave the last picture as an SVG")
 
@@ -127,6 +129,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     shown = ["--broker", f"mqtt://127.0.0.1:{port}", "--site", SITE, "--simulated", "--ready", str(ready)]
     shown += [word for place in tables for word in ("--table", place.table)]
     shown += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
+    shown += ["--language", arguments.language] if arguments.language else []
     shown += ["--screenshot", arguments.screenshot] if arguments.screenshot else []
     display = floor.start("display", "subscribers.display", *shown, own_group=False)
     await floor.until("the display", ready.exists)

@@ -24,6 +24,7 @@ from controller.journal.schema import (
     is_unread,
     unread,
 )
+from controller.journal.wal_index import look_for_room
 
 WHOLE_CHECK = 1 << 30
 """Bytes up to which the whole file is checked when it is opened; of a larger one only its last entries."""
@@ -111,7 +112,11 @@ def open_checked(path: Path, base: int = 0, aside: Path | None = None, cursors: 
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection set up for writing: write-ahead log, every commit on the disk, checkpoints only when we say so."""
+    """A connection set up for writing: write-ahead log, every commit on the disk, checkpoints only when we say so.
+
+    Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusable`.
+    """
+    look_for_room(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]

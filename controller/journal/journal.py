@@ -33,7 +33,8 @@ CAPACITY = 20_000
 _BATCH = 512
 _IDLE = 0.25  # seconds without a record, after which cursors are stored and a log worth it is moved into the database
 _MOVES = 64  # cursor moves that are held back at most; losing some costs duplicates, nothing else
-_LOG_WORTH, _LOG_LIMIT = 500_000, 16_000_000  # bytes logged: move them at an idle moment; move them though there is none
+_LOG_WORTH, _LOG_LIMIT = 500_000, 16_000_000  # bytes of the log: move it at an idle moment; move it though there is none
+_LOG_AGAIN = 1.0  # seconds after which the log is tried again that somebody was reading
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 10.0  # seconds between tries
 
 UNREAD = 10.0
@@ -94,9 +95,14 @@ class Journal:
         self._moves: dict[str, int] = {}
         self._held = 0
         self._logged = 0
+        self._move_at = 0.0
         self._closing = Event()
         self._lock = lock(path)
-        self._store = Store(path)
+        try:
+            self._store = Store(path)
+        except BaseException:
+            os.close(self._lock)
+            raise
         self.set_aside = self._store.set_aside
         self.lost = self._store.unheard.lost
         self._reader = JournalReader(path)
@@ -244,12 +250,14 @@ class Journal:
                 self._examine(suspected)
             if batch or (self._moves and (due or self._held >= _MOVES)):
                 self._write(batch)
-            if self._cut and idle and not self._store.remove(self._cut):
-                self._cut = 0
-            if self._logged > (_LOG_WORTH if due else _LOG_LIMIT):
-                self._store.move_log()
-                self._logged = 0
-        self._store.close()
+            if self._cut and idle:
+                self._cut = self._cut if self._store.remove(self._cut) else 0
+                self._logged = self._store.log_size()
+            if self._logged > (_LOG_WORTH if due else _LOG_LIMIT) and time.monotonic() >= self._move_at:
+                if not self._store.move_log():
+                    self._move_at = time.monotonic() + _LOG_AGAIN
+                self._logged = self._store.log_size()
+        self._store.end()
 
     def _collect(self) -> tuple[list[_Waiting], bool, bool]:
         """Wait for something to do: the records, whether to go on, and whether nothing came for a while."""
@@ -292,7 +300,7 @@ class Journal:
                     self._call(self._settle, [(each.stored, failure) for each in batch], inputs)
                     return
                 wait = min(2 * wait, _LONGEST_WAIT)
-        self._logged += 4096 + sum(_size(record) for record in records)
+        self._logged = self._store.log_size()
         self._moves.clear()
         self._held = 0
         if self._store.anew is not None:
@@ -348,7 +356,3 @@ class Journal:
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
                 self._loop.call_soon_threadsafe(function, *arguments)
-
-
-def _size(record: Record) -> int:
-    return len(record.given or b"") + sum(len(body) for body in (*record.events, *(body for _, body in record.before)))

@@ -23,6 +23,8 @@ BATCH = 100
 STEPS = 5_000
 """Of SQLite's own between two pauses, while it looks at the pages."""
 LONGEST_PAUSE = 1.0
+LOG = 16_000_000
+"""Bytes of the log past which it pauses no more."""
 
 
 class ReadBack:
@@ -90,8 +92,11 @@ class ReadBack:
         return None
 
     def _pause(self) -> bool:
-        """Let others work. Gives whether to stop."""
+        """Let others work, unless the log grows: it cannot be cut off before the pages are read. Gives whether to stop."""
         spent = time.monotonic() - self._since
+        with suppress(OSError):
+            if Path(f"{self._path}-wal").stat().st_size > LOG:
+                spent = 0.0
         stopped = self._stopped.wait(min(spent * (1 / SHARE - 1), LONGEST_PAUSE))
         self._since = time.monotonic()
         return stopped

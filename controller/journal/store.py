@@ -5,6 +5,7 @@ Used by one thread. A commit either is on the disk when it returns, or raises an
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from contextlib import closing, suppress
@@ -31,10 +32,13 @@ from controller.journal.schema import (
     rows,
     unread,
 )
+from controller.journal.wal_index import WalIndex
 from controller.times import utc
 
 UNREAD = 60.0
 """Seconds for which the disk may not give what a commit has to read, before the file is left."""
+BUSY = 5000
+"""Milliseconds for which a commit waits for another that writes, which nobody should."""
 CUT = 500
 """Entries that are removed at one time, so that nobody waits for it."""
 
@@ -67,7 +71,9 @@ class Store:
         self.path = path
         self.anew: Anew | None = None
         self._connection: sqlite3.Connection | None
+        self._index = WalIndex()
         self._connection, self.set_aside = open_or_begin(path)
+        self._take_index()
         self._inode = _inode(path)
         with closing(JournalReader(path)) as reader:
             self._genesis, self.head, self._cursors = reader.genesis(), reader.head(), reader.cursors()
@@ -190,11 +196,25 @@ class Store:
             return False
         return bool(last < end)
 
-    def move_log(self) -> None:
-        """Move the log into the database. The log keeps what could not be moved."""
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    def log_size(self) -> int:
+        """The bytes of the log: what it holds, since it is cut off whenever it was moved."""
+        try:
+            return os.stat(f"{self.path}-wal").st_size  # noqa: PTH116 - no path is made for each commit
+        except OSError:
+            return 0
+
+    def move_log(self) -> bool:
+        """Move the log into the database, and cut it off. Gives whether that is done: not while somebody reads what it holds."""
+        if self._connection is None:
+            return True
+        try:
+            self._connection.execute("PRAGMA busy_timeout = 0")  # commits do not wait for who reads
+            busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            self._connection.execute(f"PRAGMA busy_timeout = {BUSY}")
+        except sqlite3.Error:
+            self.close()  # the next commit opens it again, as it has to be
+            return False
+        return not busy
 
     def close(self) -> None:
         """Let go of the file; the next commit opens it again."""
@@ -202,6 +222,18 @@ class Store:
             with suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
+
+    def end(self) -> None:
+        """Let go of everything."""
+        self.close()
+        self._index.let_go()
+
+    def _take_index(self) -> None:
+        try:
+            self._index.take(self.path)
+        except OSError as error:
+            self.end()
+            raise JournalUnusable(f"{self.path}: {error}; make room") from None
 
     def _reopen(self, expected: Head) -> bool:
         """After a failure the file is read afresh, because what the disk took of the failed commit is not known.
@@ -215,6 +247,7 @@ class Store:
             raise JournalLost("the file was removed, or another was put in its place")
         connection = connect(self.path)
         try:
+            self._index.take(self.path)
             row = connection.execute("SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1").fetchone()
             found = Head(*row) if row else self._genesis
             if there := found == expected != self.head:
@@ -234,6 +267,7 @@ class Store:
         """Begin the new file at the next position: with how the daemon is set up, and what each table knows."""
         ours = _is_of(aside, self._genesis)
         self._connection = open_checked(self.path, self.head.position, aside if ours else None, self._cursors)
+        self._index.take(self.path)
         self._inode = _inode(self.path)
         reader = JournalReader(self.path)
         begins, found = reader.genesis(), reader.head()

@@ -24,6 +24,7 @@ from controller.proof.segment import segments as sealed_segments
 HOT_DAYS = 7
 """Days whose entries stay in the journal too, though they are sealed: for recalls, and to find them quickly."""
 DAY = 86_400
+BATCH = 500
 
 
 class Sealed(msgspec.Struct, frozen=True):
@@ -72,10 +73,10 @@ def _seal_days(journal: Path, reader: JournalReader, key: SigningKey, boot: str,
     begins, head = reader.beginning(), reader.head()
     sealed = [end for _, chain, _, end in map(span, sealed_segments(journal)) if chain == reader.id()[:8]]
     through = max([begins.position, *sealed])
-    while (day := reader.day_after(through)) is not None and day != today:
+    while through < head.position and (day := reader.day_after(through)) is not None and day != today:
         if day < today:
             end = reader.end_of_day(through, day)
-            end = head.position if end is None else max(end, through + 1)
+            end = head.position if end is None else max(min(end, head.position), through + 1)
         elif (end := reader.end_of_future(through, today)) is None:
             break  # stamped by a clock that was ahead, and nothing else came yet
         previous = begins.hash if through == begins.position else reader.hash_at(through)
@@ -93,7 +94,9 @@ def _seal_days(journal: Path, reader: JournalReader, key: SigningKey, boot: str,
 
 
 def _up_to(reader: JournalReader, after: int, end: int) -> Iterator[Entry]:
-    return reader.entries(after, end - after)
+    """Some at a time: what is read in one go keeps the log from being cut off for as long."""
+    for at in range(after, end, BATCH):
+        yield from list(reader.entries(at, min(BATCH, end - at)))
 
 
 def _chains(journal: Path) -> dict[str, list[Path]]:

@@ -39,7 +39,7 @@ class Header(msgspec.Struct, frozen=True):
     after: Position
     last: Position
     previous: str
-    counted: int = 0
+    counted: Position = 0
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import islice, product
 from typing import Any
 
 import msgspec
 
-from devices.profiles.fields import scaled
+from devices.profiles.fields import Unfit, scaled
 from devices.profiles.language import Conditions, Field
 from devices.profiles.saying import CARDS, fields_in, fields_of, filled, hold, suited
 from devices.readings import Reading
@@ -43,7 +44,14 @@ def sampled(field: Field, source: Sample, table: Mapping[str, Any] | None) -> Sa
         return Sample((field.fixed,) if field.fixed else (*source.values, *nothing))
     span = _span(field, source)
     bounds = (span[0], span[-1]) if span else (field.min or 0, field.max if field.max is not None else (field.min or 0) + 1)
-    return Sample((*(scaled(msgspec.structs.replace(field, bits=None), bound) for bound in bounds), *nothing), span)
+    return Sample((*_reached(msgspec.structs.replace(field, bits=None), bounds), *nothing), span)
+
+
+def _reached(field: Field, bounds: tuple[int, int]) -> Iterator[int | float]:
+    """The values at these bounds; a frame with a number beyond what a reading may hold is not understood."""
+    for bound in bounds:
+        with suppress(Unfit):
+            yield scaled(field, bound)
 
 
 def _span(field: Field, source: Sample) -> range | None:

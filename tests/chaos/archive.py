@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from controller.journal.reader import JournalReader
+from controller.topics import level
 from tests.daemon.mosquitto import PATIENCE, Subscriber, until
 
 ANSWER = 3.0
@@ -145,7 +146,7 @@ class Archive:
         """``again``: ask once more where no reply comes; the daemon was on its way back, or a broker took the reply with it."""
         self._asked += 1
         asked = self._asked
-        topic, body = f"{self.root}/{table}/command/{name}", {**fields, "client": "archive", "id": asked}
+        topic, body = f"{self.root}/{table}/command/{level(name)}", {**fields, "client": "archive", "id": asked}
 
         def reply() -> Body | None:
             return next((h.body for h in self.line.on(f"{self.root}/{table}/reply/archive") if h.body["id"] == asked), None)

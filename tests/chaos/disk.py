@@ -127,6 +127,22 @@ class Unread:
         _run("umount", "-l", str(self.folder))
 
 
+class SmallBlocks:
+    """A file system on a loop device whose blocks are smaller than the pages of the memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        image = folder.with_suffix(".img")
+        with image.open("wb") as file:
+            file.truncate(4 * SIZE)
+        _run("mkfs.ext2", "-q", "-F", "-b", "1024", "-m", "0", str(image))
+        _run("mount", "-o", "loop", str(image), str(folder))
+
+    def close(self) -> None:
+        _run("umount", "-l", str(self.folder))
+
+
 class Limited:
     """Any file system, of which the daemon may not write another byte. For where nothing can be mounted."""
 

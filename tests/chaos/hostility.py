@@ -16,9 +16,23 @@ from controller.orders import DeviceOrder, Recall
 from tests.hostile import JSON, spoiled
 
 ORDERS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, Recall, DeviceOrder)
-OTHERS: dict[type[msgspec.Struct], str] = {Recall: "recall", DeviceOrder: "device.power_on"}
+OTHERS: dict[type[msgspec.Struct], str] = {Recall: "recall", DeviceOrder: "device-command"}
 STAMPED = ("at", "type", "command")
-NAMES = ("", "recall", "device.", "device.power_on", "session.open", "x" * 5000, "\ufeff", "..", " ", "%s", "ñ", "a/b")
+NAMES = (
+    "",
+    "recall",
+    "device-",
+    "device-command",
+    "session-open",
+    "session.open",
+    "x" * 5000,
+    "\ufeff",
+    "..",
+    " ",
+    "%s",
+    "ñ",
+    "a/b",
+)
 OWN = ("state", "info", "result", "history", "shoe", "alert/x", "alert/wheel-link", "alert/" + "y" * 300)
 NODE = ("status", "health")
 TOPICS = (

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
+import time
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from controller.boot import Boot
+from controller.proof.segment import Segment, segments
 from tests.chaos.archive import entries_of
 from tests.chaos.floor import Floor, Wheel
 from tests.chaos.proof import sound
@@ -105,3 +111,101 @@ def test_a_daemon_that_sleeps_over_part_of_a_round(floor: Callable[..., Floor], 
 def reached(wheel: Wheel, state: int, known: int) -> bool:
     """Whether the wheel has come to that state after so many that were seen."""
     return state in wheel.states[known:]
+
+
+HURRIED = """
+import sys
+from controller.cli import main
+from controller.proof import archivist, clocks
+archivist.PERIOD = 0.3
+clocks.synchronised = lambda: False
+sys.exit(main())
+"""
+"""The daemon, whose archivist looks at the clocks and at the days three times a second. What the kernel says of its own clock says
+nothing of one that a test sets.
+"""
+DAY = 86_400
+LATE = ("1970", 45 * DAY, -45 * DAY)
+
+
+def seconds_to(when: str | int) -> int:
+    """By how much the clock has to be set: an hour into 1970, or some days."""
+    return 3600 - int(time.time()) if isinstance(when, str) else when
+
+
+def whole(floor: Floor) -> list[int]:
+    """The positions that are kept, in sealed days and in the journal."""
+    held = {entry.position for entry in entries_of(floor.journal)}
+    for path in segments(floor.journal):
+        with closing(Segment(path)) as segment:
+            held |= {entry.position for entry in segment.entries()}
+    return sorted(held)
+
+
+def doubted(floor: Floor) -> bool:
+    assert floor.archive is not None
+    return floor.archive.latest("r1/alert/journal-clock") is not None
+
+
+def intact(floor: Floor) -> None:
+    """Nothing has left: every entry that was ever written is kept."""
+    held = whole(floor)
+    assert held == list(range(1, held[-1] + 1))
+    assert not any(
+        msgspec.json.decode(entry.body, type=Boot).removed for entry in entries_of(floor.journal) if entry.kind == "boot"
+    )
+
+
+@pytest.mark.parametrize("when", LATE)
+def test_a_start_at_a_wrong_time_and_then_the_right_one(
+    floor: Callable[..., Floor], tmp_path: Path, long: bool, when: str | int
+) -> None:
+    """In 1970, as without a battery, or weeks away: nothing is removed, and the session that was opened then is kept."""
+    if when != "1970" and not long:
+        pytest.skip("in the long form")
+    clock = Clock(tmp_path)
+    made = floor(stale_after=600.0)
+    made.daemon.program = ("-c", HURRIED)
+    clock.set(seconds_to(when))
+    made.start(**clock.environment)
+    made.until_results(1)
+    until("the alert", lambda: doubted(made) or when != "1970", made.daemon.log)
+    clock.set(0)
+    if when == "1970":
+        until("the clock is believed", lambda: not doubted(made), made.daemon.log)
+        until("the day of 1970 is sealed", lambda: segments(made.journal), made.daemon.log)
+    made.until_results(2)
+    sound(made)
+    intact(made)
+
+
+def test_the_clock_is_set_again_and_again_while_days_are_sealed(
+    floor: Callable[..., Floor], tmp_path: Path, long: bool, seed: int
+) -> None:
+    """Days and weeks, back and forward, across starts: every entry stays, the chain holds, and no number is wrong."""
+    chance = random.Random(seed)
+    clock = Clock(tmp_path)
+    made = floor(stale_after=600.0)
+    made.daemon.program = ("-c", HURRIED)
+    clock.set(-3 * DAY)
+    archive = made.start(**clock.environment)
+    made.until_results(1)
+    made.daemon.kill()
+    until("the last will", lambda: archive.latest("node/pit-1/status")["status"] == "offline")
+    clock.set(0)
+    made.start_daemon(**clock.environment)
+    made.until_results(1)
+    for turn in range(24 if long else 2):
+        step = chance.choice((-45, -2, -1, 1, 2, 45, 400)) * DAY
+        clock.set(step)
+        until("the alert", lambda: doubted(made), made.daemon.log)
+        if turn % 2:
+            made.daemon.kill()
+            until("the last will", lambda: archive.latest("node/pit-1/status")["status"] == "offline")
+            made.start_daemon(**clock.environment)
+        made.until_results(1)
+        clock.set(0)
+        until("the clock is believed", lambda: not doubted(made), made.daemon.log)
+    until("a day is sealed", lambda: segments(made.journal), made.daemon.log)
+    sound(made)
+    intact(made)

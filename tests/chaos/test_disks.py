@@ -6,9 +6,10 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from controller.journal.journal import Journal
 from controller.journal.schema import JournalUnusable
 from tests.chaos.archive import events_of
-from tests.chaos.disk import Full, ReadOnly, Unread, disk, mount, spoil, stop
+from tests.chaos.disk import Full, ReadOnly, SmallBlocks, Unread, disk, mount, spoil, stop
 from tests.chaos.floor import Floor
 from tests.chaos.proof import proved, right, sound
 from tests.chaos.truth import lost_spins, open_rounds, wrong_numbers
@@ -258,3 +259,40 @@ async def test_a_disk_that_gives_nothing_while_the_daemon_starts(unread: Unread)
         curing.join()
         assert journal.set_aside is None
         assert journal.head() == 3 * RECORDS
+
+
+@pytest.fixture
+def small_blocks(tmp_path: Path, ending: ExitStack) -> Path:
+    """A folder on a disk whose blocks are smaller than the pages that SQLite maps into memory."""
+    try:
+        made = SmallBlocks(tmp_path / "small")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no loop device can be mounted here")
+    ending.callback(made.close)
+    return made.folder
+
+
+def test_no_full_disk_of_small_blocks_ends_the_daemon(small_blocks: Path) -> None:
+    """By SIGBUS, when the index of the log is written in memory and has no block on the disk."""
+    path = small_blocks / "journal.sqlite3"
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.controller.records", "on_the_last_blocks", str(path)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_on_a_full_disk_of_small_blocks_the_daemon_does_not_start(small_blocks: Path) -> None:
+    path = small_blocks / "journal.sqlite3"
+    Journal(path).close()
+    filler = small_blocks / "filler"
+    with suppress(OSError), filler.open("wb", buffering=0) as file:
+        while file.write(b"x" * 1024) == 1024:
+            pass
+    with pytest.raises(JournalUnusable, match="No space left"):
+        Journal(path)
+    filler.unlink()
+    Journal(path).close()

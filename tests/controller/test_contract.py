@@ -18,7 +18,7 @@ from controller.notation import read_event, read_input, write
 from controller.orders import Reply, read_order
 from controller.retained import Alert, State
 from controller.schemas import documents
-from controller.topics import Topics
+from controller.topics import Topics, level
 from tests import contract
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
@@ -63,8 +63,8 @@ def component(label: str) -> tuple[str, str]:
     """Where the schema of an example is."""
     kind, _, name = label.partition(" ")
     if kind == "order":
-        own = {"recall": "Recall"} | {str(command.__struct_config__.tag): command.__name__ for command in COMMANDS}
-        return "orders", own.get(name, "DeviceOrder")
+        own = {level(str(command.__struct_config__.tag)): command.__name__ for command in COMMANDS}
+        return "orders", (own | {"recall": "Recall", "device-command": "DeviceOrder"})[name]
     return {
         "event": ("events", ""),
         "reply": ("replies", "Reply"),

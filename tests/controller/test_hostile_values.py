@@ -28,6 +28,7 @@ from controller.proof.checkpoint import Checkpoint, checkpoint_path, flaw, kept
 from controller.proof.segment import FORMAT, Broken, Header, Line, Segment
 from controller.proof.witness import Witness
 from controller.table import Table, _Saved
+from controller.topics import level
 from devices.readings import EXACT, READINGS
 from tests.hostile import anything, numbers, sample, spoiled
 
@@ -37,7 +38,7 @@ def name_of(kind: type[msgspec.Struct]) -> str:
 
 
 def order_of(kind: type[msgspec.Struct]) -> str:
-    return {Recall: "recall", DeviceOrder: "device.power_on"}.get(kind) or name_of(kind)
+    return {Recall: "recall", DeviceOrder: "device-command"}.get(kind) or level(name_of(kind))
 
 
 def bounded(line: bytes) -> bool:
@@ -45,7 +46,7 @@ def bounded(line: bytes) -> bool:
 
 
 ORDERS = (*COMMANDS, Recall, DeviceOrder)
-STAMPED = {"at", "type", "command"}
+STAMPED = {"at", "type"}
 
 
 @pytest.mark.parametrize("kind", ORDERS, ids=name_of)

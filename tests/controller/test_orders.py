@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +16,7 @@ from msgspec.structs import fields
 from controller.commands import COMMANDS, RoundVoid
 from controller.notation import read_input, write
 from controller.orders import LARGEST, DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
+from controller.topics import Topics, level
 
 HEAD = {"by": "M. Lasa", "role": "table_head"}
 
@@ -24,13 +26,13 @@ def order(name: str, **fields: Any) -> Any:
 
 
 def test_the_topic_names_the_command_and_the_table_stamps_it() -> None:
-    sender, command = order("round.void", **HEAD, reason="ball_out", client="desk-7", id={"n": 1})
+    sender, command = order("round-void", **HEAD, reason="ball_out", client="desk-7", id={"n": 1})
     assert sender == Sender("desk-7", {"n": 1})
     assert command == RoundVoid(at=12.5, by="M. Lasa", role="table_head", reason="ball_out")
 
 
 def test_orders_to_a_device_and_recalls() -> None:
-    assert order("device.power_on", **HEAD, device="wheel")[1] == DeviceOrder(
+    assert order("device-command", **HEAD, device="wheel", command="power_on")[1] == DeviceOrder(
         command="power_on", device="wheel", by="M. Lasa", role="table_head"
     )
     assert order("recall", boot="b", **{"from": 8})[1] == Recall(boot="b", first=8)
@@ -39,20 +41,20 @@ def test_orders_to_a_device_and_recalls() -> None:
 @pytest.mark.parametrize(
     ("name", "fields", "told"),
     [
-        ("round.void", {**HEAD, "reason": "weather"}, "weather"),
-        ("round.void", {**HEAD}, "reason"),
-        ("round.void", {**HEAD, "reason": "ball_out", "type": "x"}, "type: not in the body"),
-        ("round.void", {**HEAD, "reason": "ball_out", "client": "a/b"}, "client"),
-        ("round.void", {**HEAD, "reason": "ball_out", "client": 7}, "client"),
+        ("round-void", {**HEAD, "reason": "weather"}, "weather"),
+        ("round-void", {**HEAD}, "reason"),
+        ("round-void", {**HEAD, "reason": "ball_out", "type": "x"}, "type: not in the body"),
+        ("round-void", {**HEAD, "reason": "ball_out", "client": "a/b"}, "client"),
+        ("round-void", {**HEAD, "reason": "ball_out", "client": 7}, "client"),
         ("link.up", {"device": "wheel"}, "no command 'link.up'"),
         ("recall", {"boot": "b", "from": 1, "limit": 1000}, "limit"),
-        ("round.void", {**HEAD, "raison": "ball_out"}, r"unknown field `raison`; is `reason` meant\?"),
+        ("round-void", {**HEAD, "raison": "ball_out"}, r"unknown field `raison`; is `reason` meant\?"),
         (
-            "session.close",
+            "session-close",
             {**HEAD, "role": "player"},
             r"`\$\.role`; there are: croupier, table_head, inspector, director, technician",
         ),
-        ("device.power_on", {**HEAD, "devise": "wheel"}, r"unknown field `devise`; is `device` meant\?"),
+        ("device-command", {**HEAD, "devise": "wheel"}, r"unknown field `devise`; is `device` meant\?"),
         ("recall", {"boot": "b", "from": 1, "until": 7}, r"unknown field `until`; there are: boot, from, to, onward, limit"),
     ],
 )
@@ -68,7 +70,7 @@ def test_whoever_asks_wrongly_is_known_all_the_same() -> None:
 
 
 @given(
-    st.sampled_from([*(str(c.__struct_config__.tag) for c in COMMANDS), "recall", "device.x", "", "+"]),
+    st.sampled_from([*(level(str(c.__struct_config__.tag)) for c in COMMANDS), "recall", "device-x", "", "+"]),
     st.binary(max_size=200),
 )
 def test_no_bytes_raise_anything_else(name: str, body: bytes) -> None:
@@ -78,7 +80,7 @@ def test_no_bytes_raise_anything_else(name: str, body: bytes) -> None:
 
 def test_a_body_is_bounded() -> None:
     with pytest.raises(Unreadable, match=str(LARGEST)):
-        read_order("round.void", b" " * (LARGEST + 1), 0.0)
+        read_order("round-void", b" " * (LARGEST + 1), 0.0)
 
 
 @pytest.mark.parametrize("depth", [17, 400, 990, 8000])
@@ -91,7 +93,7 @@ def test_brackets_within_brackets_without_end_are_refused(key: str, depth: int) 
 
 def test_what_is_given_back_may_be_structured() -> None:
     told = [[[[[[[[{"n": {"m": 1}}]]]]]]]]
-    assert order("session.open", **HEAD, id=told)[0].id == told
+    assert order("session-open", **HEAD, id=told)[0].id == told
 
 
 HOSTILE = st.recursive(
@@ -101,10 +103,10 @@ HOSTILE = st.recursive(
 )
 KINDS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, Recall, DeviceOrder)
 KEYS = sorted({field.encode_name for kind in KINDS for field in fields(kind)} | {"id", "client"})
-NAMES = sorted(str(kind.__struct_config__.tag) for kind in COMMANDS)
+NAMES = sorted(level(str(kind.__struct_config__.tag)) for kind in COMMANDS)
 
 
-@given(st.sampled_from([*NAMES, "recall", "device.x"]), st.dictionaries(st.sampled_from(KEYS), HOSTILE, max_size=8))
+@given(st.sampled_from([*NAMES, "recall", "device-command"]), st.dictionaries(st.sampled_from(KEYS), HOSTILE, max_size=8))
 def test_any_value_of_any_field_is_taken_or_refused_and_can_be_answered(name: str, given_fields: dict[str, Any]) -> None:
     said = {**HEAD, **given_fields}
     try:
@@ -114,3 +116,23 @@ def test_any_value_of_any_field_is_taken_or_refused_and_can_be_answered(name: st
     assert msgspec.json.decode(msgspec.json.encode(Reply(id=sender.id, ok=True))) is not None
     if command is not None and not isinstance(command, Recall | DeviceOrder):
         assert read_input(write(command)) == command
+
+
+SPELLED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+"""A level of a topic that no broker changes or refuses."""
+
+
+def test_every_topic_keeps_to_what_all_brokers_allow() -> None:
+    topics = Topics("casino-mayor")
+    commands = [topics.command("ruleta-1", str(kind.__struct_config__.tag)) for kind in COMMANDS]
+    leaves = ("info", "state", "result", "history", "shoe", "event", "sealed", "alert/wheel-link", "command/recall")
+    tables = [topics.table("ruleta-1", leaf) for leaf in leaves]
+    nodes = [topics.node("node-1", leaf) for leaf in ("status", "health", "checkpoint")]
+    levels = {part for topic in (*commands, *tables, *nodes) for part in topic.split("/")}
+    assert [part for part in sorted(levels) if not SPELLED.fullmatch(part)] == []
+    assert len(set(commands)) == len(COMMANDS)
+
+
+def test_a_client_has_no_dot() -> None:
+    with pytest.raises(Unreadable, match="client: 1 to 64 letters, digits, hyphens and underscores"):
+        order("session-open", **HEAD, client="desk.7")

@@ -110,7 +110,7 @@ def expected() -> dict[str, list[contract.Row]]:
     orders = contract.schema("orders")["$defs"]
     sender = ("client", "id")
     found["every order"] = [row for row in contract.rows(orders["Recall"]) if row.name in sender]
-    found["order `device.<command>`"] = contract.rows(orders["DeviceOrder"], sender)
+    found["order `device-command`"] = contract.rows(orders["DeviceOrder"], sender)
     found["order `recall`"] = contract.rows(orders["Recall"], sender)
     found["reply"] = contract.rows(contract.schema("replies")["$defs"]["Reply"])
     for family in ("retained", "node", "sealed"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from controller.topics import level
 from tests.daemon.mosquitto import Subscriber, until
 from tests.daemon.process import Daemon, Wheel
 
@@ -61,7 +62,7 @@ def until_open(heard: Subscriber, daemon: Daemon, table: str, device: str) -> No
 def command(heard: Subscriber, name: str, table: str = TABLE, **fields: Any) -> dict[str, Any]:
     """Say a command as the head of the table and give the reply."""
     count = len(heard.on(f"{table}/reply/t"))
-    heard.say(f"{table}/command/{name}", {**HEAD, "client": "t", "id": count, **fields})
+    heard.say(f"{table}/command/{level(name)}", {**HEAD, "client": "t", "id": count, **fields})
     reply: dict[str, Any] = until("a reply", lambda: heard.on(f"{table}/reply/t")[count:])[0].body
     assert reply["id"] == count
     return reply

@@ -28,12 +28,12 @@ def test_the_rules_of_the_document(
     console = subscribe(broker.port, f"{TABLE}/reply/#", username="console-1", password="")
     display = subscribe(broker.port, f"{TABLE}/+", f"{TABLE}/#", f"{NODE}/status", username="display-4", password="")
     until_up(display, running)
-    display.say(f"{TABLE}/command/session.open", {**HEAD, "client": "display-4", "id": 1})
+    display.say(f"{TABLE}/command/session-open", {**HEAD, "client": "display-4", "id": 1})
     display.say(f"{NODE}/status", {"status": "offline"}, retain=True)
     display.say(f"{TABLE}/command/recall", {"boot": running.boot(), "from": 1, "client": "display-4", "id": 2})
     until("an answer", lambda: display.on("/reply/display-4"), running.log)
     assert [heard.body["id"] for heard in display.on("/reply/display-4")] == [2]
-    console.say(f"{TABLE}/command/session.open", {**HEAD, "client": "console-1", "id": 3})
+    console.say(f"{TABLE}/command/session-open", {**HEAD, "client": "console-1", "id": 3})
     answer = until("an answer", lambda: console.on("/reply/console-1"), running.log)[0].body
     assert answer == {"id": 3, "ok": True}
     assert display.on("/reply/console-1") == []

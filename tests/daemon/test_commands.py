@@ -12,6 +12,7 @@ from paho.mqtt.properties import Properties
 
 from controller.cli import main
 from controller.proof.audit import audit
+from controller.topics import level
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import HEAD, TABLE, command, spin, until_more, until_said, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
@@ -53,25 +54,26 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Sub
         ("session.open", {"role": "table_head"}, "`by`"),
         ("session.open", {**HEAD, "extra": 1}, "extra"),
         ("session.open", {**HEAD, "at": 1.0}, "at: not in the body"),
-        ("bets.steal", HEAD, "no command 'bets.steal'; there are: alert.acknowledge"),
-        ("wheel.number", {**HEAD, "number": 17}, "no command 'wheel.number'"),
+        ("bets.steal", HEAD, "no command 'bets-steal'; docs/mqtt.md lists them"),
+        ("session.opn", HEAD, "no command 'session-opn'; send session-open"),
+        ("wheel.number", {**HEAD, "number": 17}, "no command 'wheel-number'"),
         ("session.open", {**HEAD, "note": "x" * 20_000}, None),
-        ("device.power_on", {**HEAD, "device": "shoe"}, "no device 'shoe' at this table; there are: wheel"),
-        ("device.power_on", {**HEAD, "device": "wheel"}, "commands"),
+        ("device.command", {**HEAD, "command": "power_on", "device": "shoe"}, "no device 'shoe' at this table; there are: wheel"),
+        ("device.command", {**HEAD, "command": "power_on", "device": "wheel"}, "commands"),
         ("recall", {"boot": "x", "from": 0}, "from"),
     ],
 )
 def test_a_bad_command_is_answered_and_everything_goes_on(
     heard: Subscriber, running: Daemon, name: str, body: dict[str, Any], told: str | None
 ) -> None:
-    heard.say(f"{TABLE}/command/{name}", {**body, "client": "t", "id": "x"})
+    heard.say(f"{TABLE}/command/{level(name)}", {**body, "client": "t", "id": "x"})
     if told is None:  # too long to be read, so nobody knows whom to answer
         assert "at most" in running.until_logged("command refused")["reason"]
     else:
         reply = until("a reply", lambda: heard.on("/reply/t"), running.log)[0].body
         assert (reply["id"], reply["ok"]) == ("x", False)
         assert told in reply["error"]
-    assert running.until_logged("command refused")["command"] == name
+    assert running.until_logged("command refused")["command"] == level(name)
     assert command(heard, "session.open")["ok"]
 
 
@@ -80,7 +82,7 @@ def test_what_is_no_json_object_is_told_to_the_sender_of_a_response_topic(heard:
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.ResponseTopic = f"{TABLE}/reply/desk/7"
     properties.CorrelationData = b"\x01\x02"
-    heard.say(f"{TABLE}/command/session.open", body, properties=properties)
+    heard.say(f"{TABLE}/command/session-open", body, properties=properties)
     reply = until("a reply", lambda: heard.on("/reply/desk/7"), running.log)[0]
     assert reply.properties.CorrelationData == b"\x01\x02"
     assert "no JSON object" in reply.body["error"]
@@ -90,14 +92,14 @@ def test_nobody_makes_the_daemon_write_into_its_own_topics(heard: Subscriber, ru
     properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
     properties.ResponseTopic = f"{TABLE}/result"
     known = len(heard.on(f"{TABLE}/result"))
-    heard.say(f"{TABLE}/command/bets.steal", HEAD, properties=properties)
+    heard.say(f"{TABLE}/command/bets-steal", HEAD, properties=properties)
     running.until_logged("command refused")
     assert command(heard, "session.open")["ok"]
     assert all("error" not in (h.body or {}) for h in heard.on(f"{TABLE}/result")[known:])
 
 
 def test_a_retained_command_is_refused(heard: Subscriber, running: Daemon) -> None:
-    heard.say(f"{TABLE}/command/session.open", {**HEAD, "client": "t", "id": 1}, retain=True)
+    heard.say(f"{TABLE}/command/session-open", {**HEAD, "client": "t", "id": 1}, retain=True)
     reply = until("a reply", lambda: heard.on("/reply/t"), running.log)[0].body
     assert "never retained" in reply["error"]
     assert not command(heard, "session.close")["ok"], "no session is open"
@@ -112,9 +114,9 @@ def test_a_device_is_commanded_where_the_site_allows_it(
     made.start()
     heard = subscribe(mosquitto.port)
     until_up(heard, made)
-    assert command(heard, "device.power_on", device="wheel")["ok"]
+    assert command(heard, "device.command", command="power_on", device="wheel")["ok"]
     until("the command is on the wire", lambda: b"*P 1" in wheel.received(), made.log)
-    assert "no command" in command(heard, "device.fly", device="wheel")["error"]
+    assert "no command" in command(heard, "device.command", command="fly", device="wheel")["error"]
 
 
 def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
@@ -128,10 +130,10 @@ def test_a_command_to_a_device_asks_a_role_and_is_in_the_journal(
     made.start()
     heard = subscribe(mosquitto.port)
     until_up(heard, made)
-    refused = command(heard, "device.power_off", device="wheel", by="J. Soler", role="croupier")
+    refused = command(heard, "device.command", command="power_off", device="wheel", by="J. Soler", role="croupier")
     assert "the role croupier may not say this" in refused["error"]
-    assert command(heard, "device.start", device="wheel", by="J. Soler", role="croupier")["ok"]
-    assert command(heard, "device.power_off", device="wheel", by="A. Riera", role="technician")["ok"]
+    assert command(heard, "device.command", command="start", device="wheel", by="J. Soler", role="croupier")["ok"]
+    assert command(heard, "device.command", command="power_off", device="wheel", by="A. Riera", role="technician")["ok"]
     until("the commands are on the wire", lambda: b"*P 0" in wheel.received(), made.log)
     said = [(event["command"], event["by"], event["role"]) for event in until_said(heard, "device.commanded", 2)]
     assert said == [("start", "J. Soler", "croupier"), ("power_off", "A. Riera", "technician")]

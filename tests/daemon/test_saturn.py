@@ -66,8 +66,8 @@ options = {{ poll = 0.1, fields = {{ {PLACES}, phases = {{ {PHASES} }} }} }}
     results = until("two results", two, made.log, patience=3 * PATIENCE)
     played = [NUMBERS.index(result["number"]) for result in results]
     assert played == sorted(set(played))  # in their order; the first may have been before us, and a busy machine may miss one
-    assert command(heard, "device.fire", device="wheel")["ok"]
-    refused = command(heard, "device.fire", device="wheel")
+    assert command(heard, "device.command", command="fire", device="wheel")["ok"]
+    refused = command(heard, "device.command", command="fire", device="wheel")
     assert "less than 30 s ago" in refused["error"]
     assert heard.latest(f"{TABLE}/info")["about"]["devices"] == {"wheel": "saturn"}
     assert made.stop() == 0

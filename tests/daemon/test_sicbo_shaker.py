@@ -105,5 +105,5 @@ options = {{ poll = 0.2 }}
         return (heard.latest(f"{TABLE}/state") or {}).get("devices", {}).get("dice", {}).get("state")
 
     until("the shaker is up", lambda: state() == "up", made.log)
-    until("it may be shaken", lambda: command(heard, "device.shake", TABLE, device="dice")["ok"], made.log)
+    until("it may be shaken", lambda: command(heard, "device.command", TABLE, command="shake", device="dice")["ok"], made.log)
     assert made.stop() == 0

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from subscribers.card_events import Cards
 from subscribers.table_view import TableView
+from subscribers.words import note
 from tests.subscribers.table import Narrator, card_state, coup, dealt, hands
 
 
@@ -69,7 +70,7 @@ def test_a_corrected_winner_takes_the_place_of_the_first() -> None:
     view, narrator = dealt()
     view.event(narrator.event("result.corrected", round=2, winner="player", was="banker", by="M. Lasa"))
     assert [(bead.round, bead.winner, bead.corrected) for bead in view.cards.beads][1] == (2, "player", True)
-    assert view.notes[-1].what == "banker corrected to player by M. Lasa"
+    assert note(view.notes[-1], "en") == "banker corrected to player by M. Lasa"
 
 
 def test_corrected_hands_lie_as_they_are_right_while_their_round_is_the_last() -> None:
@@ -80,7 +81,7 @@ def test_corrected_hands_lie_as_they_are_right_while_their_round_is_the_last() -
     view.event(narrator.event("result.corrected", round=number, **fields))
     assert (view.cards.hands["box:1"], view.cards.made["box:1"].outcome) == (["Ah", "Ad"], "win")
     assert view.cards.beads[-1].corrected
-    assert view.notes[-1].what == f"round {number} corrected by M. Lasa"
+    assert note(view.notes[-1], "en") == f"round {number} corrected by M. Lasa"
     view.event(narrator.event("round.opened", round=number + 1))
     view.event(narrator.event("result.corrected", round=number, **fields))
     assert view.cards.hands == {}

@@ -7,11 +7,10 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
-from subscribers.card_events import CARD_PHASES
 from subscribers.card_screen import points, short
 from subscribers.floor import ROOM, Seen, floor
 from subscribers.screen import Trouble
-from subscribers.table_view import PHASES, TableView
+from subscribers.table_view import TableView
 from tests.subscribers.table import Narrator, card_state, coup, dealt, hands, played, state
 
 
@@ -79,17 +78,10 @@ def test_a_plate_that_is_full_drops_its_first_column() -> None:
     assert " B " not in text.replace("B 6", "")
 
 
-@pytest.mark.parametrize("phase", sorted(CARD_PHASES))
-def test_each_phase_of_cards_has_its_words(phase: str) -> None:
-    view = TableView("t")
-    view.retained("state", card_state(phase))
-    assert {**PHASES, **CARD_PHASES}[phase].upper() in drawn(view)
-
-
 def test_a_decision_on_a_slim_picture() -> None:
     view, _ = dealt()
     view.retained("state", card_state("decision", round=5, asks=["card.decide", "round.void"]))
-    text = drawn(view, Trouble("THE DAEMON IS OFFLINE"), width=60)
+    text = drawn(view, Trouble("daemon_offline"), width=60)
     assert "WAITING FOR A DECISION" in text
     assert "card.decide" in text
     assert "round.void" in text
@@ -113,7 +105,7 @@ def test_a_game_without_a_picture_of_its_own() -> None:
     view.event(narrator.event("card.dealt", round=1, to="box:1", index=1, card="Ah"))
     view.event(narrator.event("card.dealt", round=1, to="dealer", index=1, card=None))
     text = drawn(view)
-    assert "box:1  A♥" in text
+    assert "box 1  A♥" in text
     assert "dealer  ▒▒" in text
 
 

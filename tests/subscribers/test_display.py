@@ -83,6 +83,13 @@ def test_a_picture_on_a_terminal_and_its_end(broker: Mosquitto, tmp_path: Path) 
     assert "Traceback" not in terminal.text
 
 
+def test_a_picture_in_another_language(broker: Mosquitto) -> None:
+    with Terminal(command(broker.port, "--language", "gl")) as terminal:
+        terminal.wait_for("AÍNDA SEN SERVIZO NESTE SITIO")
+        terminal.press_ctrl_c()
+        assert terminal.end() == 0
+
+
 def test_ends_on_a_signal_without_a_broker() -> None:
     display = subprocess.Popen(command(1), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until("it listens to signals", lambda: display.poll() is not None or catches(display.pid, signal.SIGTERM))
@@ -115,7 +122,7 @@ def test_trouble_is_the_tables_own_daemon() -> None:
     display.take(Said("node/b/status", b'{"status": "online"}'))
     assert not display.trouble().what
     display.take(Said("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
-    assert display.trouble().what == "THE DAEMON IS OFFLINE"
+    assert display.trouble().what == "daemon_offline"
     display.take(Said("node/a/status", b'{"status": "online"}'))
     assert not display.trouble().what
 
@@ -126,7 +133,7 @@ def test_a_table_that_no_daemon_has_is_told() -> None:
     display.take(Said("node/a/status", b'{"status": "online"}'))
     assert not display.trouble().what
     display.take(Said("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
-    assert display.trouble().what == "NO SUCH TABLE AT THIS SITE"
+    assert display.trouble().what == "no_table"
     display.take(Said("state", b'{"status": "open"}', "ruleta-9"))
     assert not display.trouble().what
 

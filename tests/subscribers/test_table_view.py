@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subscribers.table_view import SPINS, TableView
+from subscribers.words import note
 from tests.subscribers.table import BLACK, RED, Narrator, played, state
 
 
@@ -20,8 +21,14 @@ def test_the_course_of_a_table() -> None:
     ]
     assert (view.phase, view.calls, view.round) == ("bets_closed", ("no va más", "prou apostes"), 6)
     assert view.last is not None
-    assert view.last.chances == ("black", "even", "falta", "dozen 1", "column 2")
-    assert [note.what for note in view.notes] == ["null: bad launch", "unresolved: silence"]
+    assert view.last.chances == (
+        ("colour", "black"),
+        ("parity", "even"),
+        ("half", "falta"),
+        ("dozen", "1"),
+        ("column", "2"),
+    )
+    assert [(each.kind, each.what) for each in view.notes] == [("void", "bad_launch"), ("unresolved", "silence")]
     assert (view.results, view.missed) == (3, 0)
 
 
@@ -41,7 +48,7 @@ def test_a_corrected_result_takes_the_place_of_the_first() -> None:
     view.event(narrator.event("result.corrected", round=5, number=1, was=2, by="M. Lasa", **RED))
     assert view.last is not None
     assert (view.last.number, view.last.colour, view.last.corrected) == ("1", "red", True)
-    assert view.notes[-1].what == "2 corrected to 1 by M. Lasa"
+    assert note(view.notes[-1], "en") == "2 corrected to 1 by M. Lasa"
     assert len(view.spins) == 5
 
 
@@ -72,8 +79,8 @@ def test_who_comes_late_knows_it_from_the_retained_topics() -> None:
     assert (view.phase, view.round, view.asks) == ("decision", 9, ("round.confirm", "round.void"))
     assert [spin.kind for spin in view.spins] == ["unresolved", "void", "result"]
     assert view.last is not None
-    assert view.last.chances[-1] == "column 1"  # the history is shorter, and takes nothing away
-    assert [(note.round, note.what, note.article) for note in view.notes] == [(7, "null: ball out", "art. 3")]
+    assert view.last.chances[-1] == ("column", "1")  # the history is shorter, and takes nothing away
+    assert [(each.round, each.kind, each.what, each.article) for each in view.notes] == [(7, "void", "ball_out", "art. 3")]
     view.retained("history", {"results": results})
     assert len(view.notes) == 1
 

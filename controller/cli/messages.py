@@ -1,0 +1,23 @@
+"""``novamas messages``: the texts that people read, for a display or a console of one's own."""
+
+from __future__ import annotations
+
+import argparse
+
+import msgspec
+
+from controller.messages.messages import ENGLISH, LANGUAGES, catalogue
+
+HELP = "print what people read on a display, in one of five languages, as JSON lines: key and text"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """[--language L]."""
+    parser.add_argument("--language", choices=LANGUAGES, default=ENGLISH, help="es, ca, eu, gl or en (the default)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the whole catalogue of one language."""
+    for key, text in catalogue(arguments.language).items():
+        print(msgspec.json.encode({"key": key, "text": text}).decode())
+    return 0

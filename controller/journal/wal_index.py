@@ -1,0 +1,66 @@
+"""The index of the log (the file ``-shm``), which SQLite maps into memory: its blocks are taken before anything is written there.
+
+SQLite takes one byte of each 4096. Where a file system has smaller blocks the others are missing; the first write to one of them
+on a full disk ends the process with SIGBUS.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+PAGE = 4096
+RESERVED = 8 * 32_768
+"""Bytes: the index of a log of some 130 MB."""
+
+
+class WalIndex:
+    """Keeps the indexes of one journal's files open: with any file of a database in use that a process closes, SQLite's locks on it
+    are gone.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[int, int] = {}
+
+    def take(self, journal: Path) -> None:
+        """Take the blocks of the index of a journal that is open; used by the thread that writes to it.
+
+        Raises ``OSError`` where there is no room.
+        """
+        path = _index(journal)
+        if _is_taken(path):
+            return
+        found = path.stat()
+        if found.st_ino not in self._held:
+            self._held[found.st_ino] = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        file = self._held[found.st_ino]
+        # What is there stays as it is. The first page has its blocks: others write there, so it is left alone.
+        for at in range(PAGE, RESERVED, min(PAGE, os.fstatvfs(file).f_frsize)):
+            os.pwrite(file, os.pread(file, 1, at) or b"\0", at)
+        os.pwrite(file, os.pread(file, 1, RESERVED - 1) or b"\0", RESERVED - 1)
+
+    def let_go(self) -> None:
+        """Close them, once nobody here uses the journal any more."""
+        for file in self._held.values():
+            os.close(file)
+        self._held.clear()
+
+
+def look_for_room(journal: Path) -> None:
+    """Raise ``OSError`` where SQLite would begin the index of a journal on a disk of small blocks that has no room for it."""
+    found = os.statvfs(journal.parent)
+    if found.f_frsize < PAGE and found.f_bavail * found.f_frsize < 2 * RESERVED and not _is_taken(_index(journal)):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(journal))
+
+
+def _is_taken(path: Path) -> bool:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return False
+    return found.st_size >= RESERVED and found.st_blocks * 512 >= found.st_size
+
+
+def _index(journal: Path) -> Path:
+    return journal.with_name(f"{journal.name}-shm")

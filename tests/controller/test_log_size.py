@@ -1,0 +1,99 @@
+"""The log beside the database stays small under constant load, whoever reads."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from controller.journal import journal as writer
+from controller.journal import read_back
+from controller.journal.journal import Journal
+from controller.journal.read_back import ReadBack
+from controller.journal.reader import JournalReader
+from controller.journal.schema import Entry
+from controller.proof.checkpoint import key_path, make_key
+from controller.proof.sealing import seal
+from tests.controller.records import record
+
+LIMIT = 1_000_000
+COMMIT = 200_000
+"""More than the log grows by one commit of these tests."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite3"
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_LOG_LIMIT", LIMIT)
+    monkeypatch.setattr(writer, "_LOG_AGAIN", 0.02)
+
+
+def logged(path: Path) -> int:
+    return os.stat(f"{path}-wal").st_size  # noqa: PTH116
+
+
+async def load(journal: Journal, first: int, count: int) -> int:
+    """One commit after the other, at several tables. Gives how large the log was at most."""
+    most = 0
+    for number in range(first, first + count):
+        await journal.append(record(number, table=f"t{number % 7}", boot=f"b{number % 5}"))
+        most = max(most, logged(journal.path))
+    return most
+
+
+async def test_constant_load_keeps_the_log_below_its_limit(path: Path) -> None:
+    """Each commit writes some pages, however little it stores."""
+    with closing(Journal(path)) as journal:
+        assert await load(journal, 1, 600) < LIMIT + COMMIT
+
+
+async def test_the_log_is_moved_once_nobody_reads_it_any_more(path: Path) -> None:
+    with closing(Journal(path)) as journal:
+        await load(journal, 1, 20)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN")
+            other.execute("SELECT count(*) FROM entry").fetchone()
+            assert await load(journal, 21, 400) > LIMIT + COMMIT  # as long as another program reads what it holds
+            other.execute("COMMIT")
+        await asyncio.sleep(0.05)
+        await load(journal, 421, 5)
+        assert await load(journal, 426, 100) < LIMIT + COMMIT
+
+
+async def test_nobody_of_ours_reads_for_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A day is sealed, and the pages are read back, while results come without a pause."""
+    monkeypatch.setattr(read_back, "LOG", LIMIT // 2)
+    monkeypatch.setattr(read_back, "STEPS", 100)
+    entries = JournalReader.entries
+
+    def slow(reader: JournalReader, after: int = 0, limit: int = -1) -> object:
+        assert 0 < limit <= 500
+        found: list[Entry] = list(entries(reader, after, limit))
+        moved.wait(0.05)
+        return iter(found)
+
+    moved = threading.Event()
+    with closing(Journal(path)) as journal:
+        await load(journal, 1, 300)
+        monkeypatch.setattr(JournalReader, "entries", slow)
+        key = make_key(key_path(path))
+        work = (
+            asyncio.to_thread(seal, path, key, "b1", "2099-01-01T00:00:00.000000Z", 0, 0, 30),
+            asyncio.to_thread(ReadBack(path).damage, journal.id),
+        )
+        for task in [asyncio.create_task(each) for each in work]:
+            most, number = 0, journal.head() // 3
+            while not task.done():
+                most = max(most, await load(journal, number + 1, 10))
+                number += 10
+            await task
+            assert most < 2 * LIMIT

@@ -1,0 +1,282 @@
+"""The catalogue of messages is whole in five languages, and has every word that the code can send."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import string
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from controller.cli import main
+from controller.commands import AnyCommand, VoidReason
+from controller.events import EVENTS, AlertRaised, Colour, Half, HandDecided, Parity, RoundUnresolved
+from controller.events_cards import Hand
+from controller.games.chemin.state import Fate
+from controller.games.games import GAMES
+from controller.games.hands.rankings import Category
+from controller.games.pai_gow.turn import WRONGLY_SET
+from controller.games.poker.readings import UNREADY
+from controller.games.wheels.turn import WRONG_DEVICE
+from controller.messages.messages import ENGLISH, LANGUAGES, catalogue, first_of, text, word
+from controller.retained import LinkState, Status
+from controller.rulebooks.rulebook import Decree, rulebook
+from devices.readings import READINGS, DiceFaultName, ShoeFaultName, WheelFaultName
+from tests import contract
+
+ROOT = Path(__file__).parents[2]
+CONTROLLER = ROOT / "controller"
+PROPER = {
+    "display.thrown_3": "craps",
+    "display.letter_player": "P",
+    "display.letter_banker": "B",
+    "hand.blackjack": "black jack",
+    "hand.figures": "figures",
+    "hand.natural": "natural",
+    "mark.natural": "natural",
+    "decision.natural": "natural",
+    "hand.full_house": "full",
+    "mark.refait": "refait",
+    "award.jackpot": "jackpot",
+}
+"""Terms of the trade that are the same in English and in another language."""
+
+
+def fields(found: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(found) if name is not None}
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def literal(struct: type[msgspec.Struct], field: str) -> set[str]:
+    """The words that a field may have."""
+    of = next(each.type for each in msgspec.structs.fields(struct) if each.name == field)
+    return {each for part in (of, *get_args(of)) for each in get_args(part) or (part,) if isinstance(each, str)}
+
+
+# The files
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language_has_the_same_texts_with_the_same_fields(language: str) -> None:
+    own, english = catalogue(language), catalogue(ENGLISH)
+    assert list(own) == list(english)
+    assert {key: fields(found) for key, found in own.items()} == {key: fields(found) for key, found in english.items()}
+    assert [key for key, found in own.items() if not found.strip() or found != found.strip() or not found.isprintable()] == []
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != ENGLISH])
+def test_nothing_is_left_in_english(language: str) -> None:
+    same = {key: found for key, found in catalogue(language).items() if found == catalogue(ENGLISH)[key]}
+    assert same.items() <= PROPER.items()
+
+
+def test_no_text_says_null() -> None:
+    """It is JSON's word for nothing; a round that does not count is void."""
+    assert [key for key, found in catalogue(ENGLISH).items() if re.search(r"\bnull\b", found)] == []
+
+
+def test_the_files_are_in_the_wheel() -> None:
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    assert data["controller.messages"] == ["*.toml"]
+    assert {path.stem for path in (CONTROLLER / "messages").glob("*.toml")} == set(LANGUAGES)
+
+
+# What the code can send
+
+
+def returned(node: ast.expr | None) -> Iterator[str]:
+    """The texts that an expression may give."""
+    match node:
+        case ast.Constant(value=str(found)):
+            yield found
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from (*returned(body), *returned(orelse))
+        case ast.Subscript(value=ast.Tuple(elts=elements)):
+            yield from (found for element in elements for found in returned(element))
+
+
+def phases() -> set[str]:
+    """Of all games, and those that the display knows of events."""
+    named = [
+        function
+        for path in (CONTROLLER / "games").rglob("*.py")
+        for function in ast.walk(tree(path))
+        if isinstance(function, ast.FunctionDef) and function.name in ("phase", "_phase", "stage", "_stage")
+    ]
+    shown = {found for each in named for node in ast.walk(each) if isinstance(node, ast.Return) for found in returned(node.value)}
+    entered = {
+        found
+        for node in ast.walk(tree(ROOT / "subscribers" / "table_view.py"))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "enter"
+        for found in returned(node.args[0])
+    }
+    return shown | entered | {"unknown"}
+
+
+def laws(found: Any) -> Iterator[str]:
+    """The irregularities that a rulebook has a law for."""
+    if isinstance(found, msgspec.Struct):
+        for name in found.__struct_fields__:
+            value = getattr(found, name)
+            yield from value if name == "laws" else laws(value)
+    elif isinstance(found, dict | tuple | list):
+        for value in found.values() if isinstance(found, dict) else found:
+            yield from laws(value)
+
+
+def irregularities() -> set[str]:
+    """Of all rulebooks, and those that the vocabulary lists beside them: breaches that a policy of the table decides."""
+    documented = {
+        name
+        for heading, section in contract.sections("vocabulary.md").items()
+        if heading.startswith("irregularity")
+        for name, _ in contract.table(section)
+    }
+    return documented | {law for decree in get_args(Decree) for law in laws(rulebook(decree))}
+
+
+def alerts() -> set[str]:
+    """Those of devices by their faults, those of games as they are raised, and those of the daemon, which have a dot."""
+    paths = [path for path in CONTROLLER.rglob("*.py") if "cli" not in path.parts]
+    raised = {
+        found
+        for path in paths
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "raise_alert"
+        for found in returned(node.args[0])
+    }
+    tags = {each.__struct_config__.tag for each in (*EVENTS, *READINGS, *get_args(AnyCommand))}
+    dotted = {
+        node.value
+        for path in paths
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"(table|broker|journal|device)\.[a-z_]+", node.value)
+    }
+    faults = {*get_args(WheelFaultName), *get_args(DiceFaultName), *(f"dice_{fault}" for fault in get_args(DiceFaultName))}
+    devices = {f"shoe_{fault}" for fault in get_args(ShoeFaultName)} | {f"shuffler_{state}" for state in UNREADY}
+    links = {f"link.{state}" for state in get_args(LinkState) if state != "up"}
+    return raised | (dotted - tags) | faults | devices | links | {WRONG_DEVICE}
+
+
+def told() -> list[dict[str, Any]]:
+    """The events of all scripts that the tests hold the games against."""
+    paths = (ROOT / "tests" / "scripts").rglob("*.events")
+    return [event for path in paths for line in path.read_text().splitlines() if "type" in (event := json.loads(line))]
+
+
+TOLD = told()
+HANDS = [hand for event in TOLD for hand in event.get("hands", ()) if isinstance(hand, dict)]
+MARKS = {mark for event in TOLD for mark in event.get("marks", ())}
+AWARDS = {
+    page.jackpot.award
+    for decree in get_args(Decree)
+    for game in GAMES
+    if (page := getattr(rulebook(decree), game.replace("-", "_"), None)) is not None and getattr(page, "jackpot", None)
+}
+SENT: dict[str, set[str]] = {
+    "phase": phases(),
+    "status": {*get_args(Status), "unknown"},
+    "link": set(get_args(LinkState)),
+    "severity": literal(AlertRaised, "severity"),
+    "colour": set(get_args(Colour)),
+    "parity": set(get_args(Parity)),
+    "half": set(get_args(Half)),
+    "dozen": {"1", "2", "3"},
+    "column": {"1", "2", "3"},
+    "outcome": literal(Hand, "outcome"),
+    "hand": {
+        *get_args(Category),
+        *get_args(Fate),
+        WRONGLY_SET,
+        *(hand[name] for hand in HANDS for name in ("kind", "low_kind") if name in hand),
+    },
+    "mark": {mark.partition(" ")[2] or mark for mark in MARKS if not mark.startswith("play ")},
+    "decision": literal(HandDecided, "decision"),
+    "award": {*AWARDS, *(event["award"] for event in TOLD if event["type"] == "award.qualified")},
+    "void_reason": set(get_args(VoidReason)),
+    "unresolved": literal(RoundUnresolved, "why"),
+    "command": {str(each.__struct_config__.tag) for each in get_args(AnyCommand)},
+    "irregularity": irregularities(),
+    "alert": alerts(),
+    "who": {who for event in TOLD if (who := event.get("to")) and ":" not in who} | {"tie"},
+}
+"""Group -> the words of the wire that a display may have to show."""
+
+
+@pytest.mark.parametrize("group", SENT)
+def test_every_word_that_can_be_sent_has_a_message(group: str) -> None:
+    assert len(SENT[group]) > 1
+    assert {f"{group}.{name}" for name in SENT[group]} - catalogue(ENGLISH).keys() == set()
+
+
+def test_hands_with_a_number_have_a_message() -> None:
+    numbered = {who.partition(":")[0] for event in TOLD if (who := event.get("to") or "") and ":" in who}
+    assert {f"who.{name}_numbered" for name in numbered} <= catalogue(ENGLISH).keys()
+
+
+def test_the_enumerations_see_what_they_should() -> None:
+    """A few words of each kind of place, lest an enumeration goes blind when the code is rewritten."""
+    assert {"bets_open", "showdown", "antes", "first_bet", "discards", "result", "dealing", "shoe_over"} <= SENT["phase"]
+    assert {"table.fault", "journal.failed", "journal.key", "broker.client_id", "device.flood", "link.stale"} <= SENT["alert"]
+    assert {"shoe_jam", "command.taken"}.isdisjoint(SENT["alert"])
+    assert {"card_while_closed", "deck_defective", "shuffler_jam", "sensor", "dice_cocked"} <= SENT["alert"]
+    assert {"ball_with_rotor", "failed_launch", "deal_touched", "card_before_dice"} <= SENT["irregularity"]
+    assert {"jackpot", "carrousel", "txb"} <= SENT["award"]
+
+
+def test_the_contract_lists_every_alert_of_the_daemon_and_every_group() -> None:
+    listed = contract.sections("vocabulary.md")["alert"]
+    assert [alert for alert in sorted(SENT["alert"]) if "." in alert and f"`{alert}`" not in listed] == []
+    page = contract.sections("mqtt.md")["The words that people read"]
+    groups = {name.strip("` ") for row in contract.table(page) for name in row[0].split(",")}
+    assert groups == {key.partition(".")[0] for key in catalogue(ENGLISH)}
+    example = json.loads(next(line for line in page.splitlines() if line.startswith("{")))
+    assert catalogue("eu")[example["key"]] == example["text"]
+
+
+# The lookup
+
+
+def test_a_text_is_filled_in() -> None:
+    assert text("display.round", "eu", round=7) == "7. jokaldia"
+    assert text("display.wins", "es", who="{x}") == "gana {x}"
+
+
+def test_a_text_that_is_not_there_and_a_field_that_is_not_given() -> None:
+    with pytest.raises(KeyError, match="no messages in 'fr'; there are: en, es, ca, eu, gl"):
+        catalogue("fr")
+    with pytest.raises(KeyError):
+        text("display.rond", "eu", round=7)
+    with pytest.raises(KeyError):
+        text("display.round", "eu")
+
+
+def test_a_word_of_a_newer_daemon_is_shown_as_it_is() -> None:
+    assert word("irregularity", "ball_turned_blue", "gl") == "ball turned blue"
+
+
+def test_the_first_language_that_there_are_messages_in() -> None:
+    assert first_of(("fr", "ca", "es")) == "ca"
+    assert first_of(()) == ENGLISH
+
+
+@pytest.mark.parametrize("decree", get_args(Decree))
+def test_there_are_messages_in_the_language_of_each_decree(decree: str) -> None:
+    assert first_of(rulebook(decree).languages) == rulebook(decree).languages[0]
+
+
+def test_the_catalogue_as_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["messages", "--language", "eu"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {line["key"]: line["text"] for line in lines} == catalogue("eu")
