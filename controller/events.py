@@ -177,6 +177,7 @@ class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
     half: Half | UnsetType | None = UNSET
     dozen: int | UnsetType | None = UNSET
     column: int | UnsetType | None = UNSET
+    zeros: int | UnsetType = UNSET
     winner: str | UnsetType | None = UNSET
     hands: tuple[Hand, ...] | UnsetType = UNSET
     marks: tuple[str, ...] | UnsetType = UNSET

@@ -97,7 +97,7 @@ def _ended(bead: Bead, language: str) -> Text:
             text("display.void", language) if bead.kind == "void" else "?",
             style="yellow" if bead.kind == "void" else "bold black on yellow",
         )
-    told = bead.winner and not (bead.winner == "tie" and bead.marks)
+    told = bead.winner and not (bead.winner in ("tie", "refait") and bead.marks)
     named = [words.who(bead.winner, language)] if told else []
     said = " · ".join([*named, *(words.mark(mark, language) for mark in bead.marks)]) or text("display.settled", language)
     return Text(said + ("*" if bead.corrected else ""), style="bold")

@@ -20,8 +20,6 @@ PROVED = {(rule, mutant.what) for mutants in families().values() for mutant in m
 
 
 WITHOUT = {
-    "blackjack",
-    "trente-et-quarante",
     *("circle-draw", "five-card-stud", "seven-card-stud", "texas-holdem", "holdem-double"),
     *("omaha", "omaha-five", "omaha-hi-lo", "synthetic-poker"),
 }

@@ -16,6 +16,7 @@ from tests.conftest import SHARED
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "controller" / "rulebooks" / "printed.tsv"
+OWN = ROOT / "controller" / "rulebooks" / "own_rules.tsv"
 HEAD = ("id", "article", "lines", "words")
 
 COPIES = {"BAL05": "000_*.txt", "BAL09": "001_*.txt", "ARA02": "002_*.txt", "EUS96": "003_*.txt", "GAL07": "004_*.txt"}
@@ -221,20 +222,25 @@ def words(lines: list[str], first: int, last: int) -> str:
 
 
 def printed(shared: Path) -> list[Printed]:
-    """All numbered rules as they are printed."""
+    """All numbered rules as they are printed, and those that the numbered list lacks."""
     copies = {
         decree: next((shared / "seeds").glob(name)).read_text(encoding="utf-8").split("\n") for decree, name in COPIES.items()
     }
     at = {decree: places(decree, lines) for decree, lines in copies.items()}
     found = []
-    with (shared / "rules" / "rules.tsv").open(encoding="utf-8", newline="") as table:
-        for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
-            decree, told = row["id"].partition("-")[0], references(row["rule"])
-            articles = dict.fromkeys(at[decree][first] for first, _ in told)
-            text = " […] ".join(words(copies[decree], first, last) for first, last in told)
-            lines = ", ".join(f"L{first}" if first == last else f"L{first}-{last}" for first, last in told)
-            found.append(Printed(row["id"], "; ".join(articles), lines, text))
+    for rule, told in _numbered(shared / "rules" / "rules.tsv", "rule") + _numbered(OWN, "lines"):
+        decree = rule.partition("-")[0]
+        articles = dict.fromkeys(at[decree][first] for first, _ in told)
+        text = " […] ".join(words(copies[decree], first, last) for first, last in told)
+        lines = ", ".join(f"L{first}" if first == last else f"L{first}-{last}" for first, last in told)
+        found.append(Printed(rule, "; ".join(articles), lines, text))
     return found
+
+
+def _numbered(table: Path, column: str) -> list[tuple[str, list[tuple[int, int]]]]:
+    """The rules of a table by id, and the lines that they are taken from, which the column names."""
+    with table.open(encoding="utf-8", newline="") as lines:
+        return [(row["id"], references(row[column])) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
 def text(rows: list[Printed]) -> str:

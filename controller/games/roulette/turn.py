@@ -50,6 +50,10 @@ class Turn(WheelTurn):
         """The zeros running up to this round."""
         return {"zeros": self.state.tally(upto=number).zeros}
 
+    def corrects(self, entry: Entry) -> dict[str, Any]:
+        """The zeros running up to this round, and whether its spin was the last of the session."""
+        return {**self.tells_of_round(entry.round, None), "last_of_session": entry.last}
+
     def concerns(self, fault: str, hand: Hand) -> bool:
         """A launch that failed has launched nothing."""
         return fault == "failed_launch" or hand.launched

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from controller.commands import (
@@ -24,6 +26,7 @@ from controller.games.wheels.readings import STARTING
 from controller.games.wheels.state import Countdown, Entry, Hand, Purpose
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
 from controller.rulebooks.rulebook import Law
+from devices.readings import Number
 
 # Sessions
 
@@ -113,7 +116,9 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
             return
     if number is None:
         raise Rejected(f"round {of.round} has no candidate: say the number")
+    before = _told(turn)
     turn.result(of, turn.pocket(number), confirmed_by=who, cell=of.cell if number == seen else None)
+    _tell_later(turn, before, of.round, given)
 
 
 def correct(turn: WheelTurn, given: ResultCorrect) -> None:
@@ -129,19 +134,39 @@ def correct(turn: WheelTurn, given: ResultCorrect) -> None:
     number = turn.pocket(given.number)
     if number == entry.number:
         raise Rejected(f"the result of round {given.round} is {number} already")
-    turn.state = turn.state.with_entry(replace(entry, number=number, cell=None, corrected=True))
+    before, now = _told(turn), replace(entry, number=number, cell=None, corrected=True)
+    turn.state = turn.state.with_entry(now)
+    _corrected(turn, now, entry.number, given)
+    _tell_later(turn, before, entry.round, given)
+
+
+def _corrected(turn: WheelTurn, entry: Entry, was: Number, by: Command) -> None:
+    assert entry.number is not None
     turn.say(
         ResultCorrected(
             round=entry.round,
             replaces=None,
             replaces_boot=None,
-            number=number,
-            was=entry.number,
-            by=given.by,
-            role=given.role,
-            **turn.tells(number, entry.bets),
+            number=entry.number,
+            was=was,
+            by=by.by,
+            role=by.role,
+            **turn.tells(entry.number, entry.bets),
+            **turn.corrects(entry),
         )
     )
+
+
+def _told(turn: WheelTurn) -> dict[int, dict[str, Any]]:
+    """What is told of each result besides its number."""
+    return {entry.round: turn.corrects(entry) for entry in turn.state.entries if entry.number is not None}
+
+
+def _tell_later(turn: WheelTurn, before: dict[int, dict[str, Any]], number: int, by: Command) -> None:
+    """Say the later results anew of which something has changed with this round: at roulette, how many zeros run."""
+    for entry in turn.state.entries:
+        if entry.number is not None and entry.round > number and before[entry.round] != turn.corrects(entry):
+            _corrected(turn, entry, entry.number, by)
 
 
 # Announcements

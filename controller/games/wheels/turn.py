@@ -70,6 +70,10 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """What is told besides with the result of this round, that lies in this cell."""
         return {}
 
+    def corrects(self, entry: Entry) -> dict[str, Any]:  # noqa: ARG002 - what most games leave out
+        """What is told of a round besides with its correction. It may change with an earlier round."""
+        return {}
+
     def concerns(self, fault: str, hand: Hand) -> bool:  # noqa: ARG002 - at most games all faults alike
         """Whether a fault of the spin is one of the round in hand: its ball was launched, or its wheel set going."""
         return hand.launched

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from controller.events import BetPlaced, RoundResult
+from controller.events import BetPlaced, RoundResult, Settled
 from controller.games.game import Rejected
+from tests.controller.decrees import of
 from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
 from tests.controller.games.play import only
 
@@ -120,6 +121,20 @@ def test_insurance_is_taken_while_it_is_offered_for_half_of_the_bet_at_most(game
     for command in ("bet.place", "bet.withdraw"):
         with pytest.raises(Rejected, match="insurance is not offered"):
             play.say(command, "croupier", who="box:1", bet="insurance")
+
+
+@pytest.mark.parametrize("decree", of("BAL05-080", "ARA02-059", "EUS96-076", "GAL07-069"))
+def test_insurance_pays_two_to_one(decree: str) -> None:
+    for then, settled in (
+        ("Kd", Settled(bet="insurance", outcome="win", pays=(2, 1))),
+        ("9d", Settled(bet="insurance", outcome="lose")),
+    ):
+        play = table(decree)
+        play.boxes(1, 2)
+        play.cards("9h 9s Ad 8h 9c")
+        play.key("stand")
+        play.key("stand")
+        assert only(play.cards(then), RoundResult).bets == (settled,)
 
 
 @every

@@ -269,6 +269,11 @@ def test_three_plays_with_the_dealers_first_card(triple: Play) -> None:
     third = only(triple.cards("Ts"), RoundResult)
     assert [each.marks for each in (second, third)] == [("play 2",), ("play 3",)]
     assert [each.round for each in (first, second, third)] == [1, 2, 3]
+    assert isinstance(first.bets, tuple)
+    assert [(each.who, each.bet, each.pays) for each in first.bets] == [
+        ("box:1", "pairs", None), ("box:2", "pairs", (12, 1)), ("box:3", "pairs", (12, 1)),
+    ]  # fmt: skip
+    assert second.bets == third.bets == ()
     assert dealer_of(first) == ("Kd", "7h")
     assert dealer_of(second) == ("Kd", "3s", "8h")
     assert dealer_of(third) == ("Kd", "Ts")

@@ -122,8 +122,9 @@ def test_decisions_are_for_the_person_in_charge(play: Play, role: Any) -> None:
 def test_a_result_that_was_wrong_is_replaced(play: Play) -> None:
     play.spin(0, 1)
     play.spin(0, 2)
-    corrected = only(play.say("result.correct", round=1, number=26), ResultCorrected)
+    corrected, later = of_kind(play.say("result.correct", round=1, number=26), ResultCorrected)
     assert (corrected.round, corrected.was, corrected.number, corrected.colour) == (1, 0, 26, "black")
+    assert (later.round, later.was, later.number, later.zeros) == (2, 0, 0, 1)
     assert (play.state.tally().number, play.state.tally().zeros) == (0, 1)
     assert play.game.history(play.state)[0] == {
         "round": 1, "kind": "result", "spin": 1, "number": 26, "colour": "black", "corrected": True

@@ -6,8 +6,12 @@ from fractions import Fraction
 
 import pytest
 
+from controller.events import ResultCorrected
 from controller.games.zero import choices, may_leave_prison, worth
 from controller.rulebooks.rulebook import rulebook
+from tests.controller.decrees import of
+from tests.controller.games.play import of_kind
+from tests.controller.games.roulette_play import Play
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
@@ -42,3 +46,29 @@ def test_the_last_spin_leaves_no_choice(decree: str) -> None:
 def test_below_the_minimum_a_stake_stays_in_prison() -> None:
     assert may_leave_prison(1000, 1, minimum=500)
     assert not may_leave_prison(1000, 2, minimum=500)
+
+
+@pytest.mark.parametrize("decree", of("BAL05-027", "ARA02-019", "EUS96-024", "GAL07-019"))
+def test_a_correction_says_how_many_zeros_run_and_counts_the_later_ones_anew(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    for spin, number in enumerate((0, 17, 0, 0), 1):
+        play.spin(number, spin)
+    said = of_kind(play.say("result.correct", round=2, number=0), ResultCorrected)
+    assert [(event.round, event.number, event.was, event.zeros) for event in said] == [(2, 0, 17, 2), (3, 0, 0, 3), (4, 0, 0, 4)]
+    assert {event.last_of_session for event in said} == {False}
+    said = of_kind(play.say("result.correct", round=1, number=5), ResultCorrected)
+    assert [(event.round, event.zeros) for event in said] == [(1, 0), (2, 1), (3, 2), (4, 3)]
+    said = of_kind(play.say("result.correct", round=4, number=5), ResultCorrected)
+    assert [(event.round, event.zeros) for event in said] == [(4, 0)]
+
+
+@pytest.mark.parametrize("decree", of("BAL05-028", "ARA02-020", "EUS96-025", "GAL07-020"))
+def test_a_correction_of_the_last_spin_says_that_it_was(decree: str) -> None:
+    play = Play(decree)
+    play.open()
+    play.say("last_rounds.announce")
+    for spin in (1, 2, 3):
+        play.spin(7, spin)
+    said = of_kind(play.say("result.correct", round=3, number=0), ResultCorrected)
+    assert [(event.zeros, event.last_of_session) for event in said] == [(1, True)]

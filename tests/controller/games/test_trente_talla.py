@@ -138,9 +138,10 @@ def test_the_cut_card_takes_the_cards_that_wait_with_it() -> None:
     assert of_kind(play.coup(RED_WINS), RoundResult) != []
 
 
+@pytest.mark.parametrize("decree", of("BAL05-092", "ARA02-044", "EUS96-096", "GAL07-049"))
 @pytest.mark.parametrize(("tail", "left", "says"), [(5, None, 0), (4, None, 1), (4, 1, 0), (0, 5, 0), (0, 4, 1), (6, None, 2)])
-def test_five_cards_are_counted(tail: int, left: int | None, says: int) -> None:
-    play = Play()
+def test_five_cards_are_counted(decree: str, tail: int, left: int | None, says: int) -> None:
+    play = Play(decree)
     play.open()
     play.coup(BLACK_WINS)
     play.cut()
