@@ -23,9 +23,18 @@ def place(turn: Turn, given: BetPlace) -> None:
     others = sum(each.amount or 0 for each in beside if each.who.partition("/")[0] == f"box:{box}")
     most = None if between.most is None else between.most - others
     stakes.within(given.bet, given.amount, between._replace(most=most), turn.book.laws["bet_limit"], beside=f" on box:{box}")
+    if given.bet == "accumulated":
+        _agreed(turn, given.amount)
     turn.change_deal(bets=stakes.with_bet(deal.bets, given))
     turn.say(stakes.said(deal.round, given))
     turn.settle()
+
+
+def _agreed(turn: Turn, amount: int | None) -> None:
+    """Reject an accumulated bet of another amount than is agreed, or of none that is told: what is accumulated rises by it."""
+    stake = turn.settings.accumulated_stake
+    if amount is None or (stake is not None and amount != stake):
+        raise Rejected(f"say the amount{f' that is agreed: {stake}' if stake is not None else ': what is accumulated rises by it'}")
 
 
 def withdraw(turn: Turn, given: BetWithdraw) -> None:

@@ -261,7 +261,7 @@ def side_bets(rules: Rules, deal: Deal) -> tuple[Settled, ...]:
         found.append(Settled(bet="insurance", outcome="win" if won else "lose", pays=rules.book.pays["insurance"] if won else None))
     for seat in deal.seats if deal.play == 1 and rules.settings.pair_bets else ():
         if "." not in seat.who:
-            mark = pair_mark(first_cards(deal, seat)[:2])
+            mark = pair_mark(first_cards(rules, deal, seat)[:2])
             pays = rules.book.pair_bets[mark] if mark else None
             found.append(Settled(bet="pairs", who=seat.who, outcome="win" if mark else "lose", pays=pays))
     return tuple(found)
@@ -280,17 +280,24 @@ def marks(rules: Rules, deal: Deal) -> tuple[str, ...]:
     for seat in deal.seats if deal.play == 1 else ():
         if "." in seat.who:
             continue
-        first = first_cards(deal, seat)
+        first = first_cards(rules, deal, seat)
         pair = pair_mark(first[:2]) if rules.settings.pair_bets else None
         sevens = sevens_mark(first) if rules.settings.accumulated_bets else None
         found += [f"{seat.who} {mark}" for mark in (pair, sevens) if mark]
     return tuple(found)
 
 
-def first_cards(deal: Deal, seat: Seat) -> tuple[str, ...]:
-    """The first cards of a box, three at most: of a pair that was split, the pair."""
+def first_cards(rules: Rules, deal: Deal, seat: Seat) -> tuple[str, ...]:
+    """The first cards of a box, three at most: of a pair that was split, the pair, and the next card where that counts."""
     if seat.split is None:
         return seat.cards[:3]
     other = deal.seat(f"{seat.who}.2")
     assert other is not None
-    return (seat.cards[0], other.cards[0])
+    pair = (seat.cards[0], other.cards[0])
+    if rules.settings.split_sevens == "pair":
+        return pair
+    if deal.seats[deal.seats.index(seat) + 1] == other:
+        return (*pair, *seat.cards[1:2])
+    again = deal.seat(f"{seat.who}.3")  # the first half was split again: the next card is in the hand that came of it
+    assert again is not None
+    return (*pair, again.cards[0])

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from controller.games import shoe
-from controller.games.amounts import Count
+from controller.games.amounts import Count, Money
 from controller.games.shoe import ShoeSettings
 from controller.games.stakes import Highest
 from controller.rulebooks.blackjack import Blackjack
@@ -28,6 +28,12 @@ class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, k
     """The table has the bet on pairs: results say which boxes have one."""
     accumulated_bets: bool = False
     """The table has the accumulated bet: results say which boxes have sevens."""
+    accumulated_stake: Money | None = None
+    """The amount that is agreed for the accumulated bet, in minor units; None: any, up to the highest."""
+    linked: bool = False
+    """What is accumulated is connected with that of other tables, as it is authorised."""
+    split_sevens: Literal["pair", "third"] = "pair"
+    """A pair of sevens that is split, and another seven: two sevens for the accumulated bet, or three."""
     split_cards: Literal["in_turn", "at_once"] = "in_turn"
     """When the hands of a pair get their second card: each as it comes to play, or both before the first plays."""
     resplit_aces: Literal["yes", "no"] = "yes"
@@ -73,6 +79,8 @@ def faults(settings: BlackjackSettings, book: Blackjack) -> list[str]:
         "surrender: the decree does not have it": settings.surrender and book.surrender == "none",
         "pair_bets: the decree does not have them": settings.pair_bets and not book.pair_bets,
         "accumulated_bets: the decree does not describe them": settings.accumulated_bets and not book.accumulated_bets,
+        "split_sevens, accumulated_stake, linked: the table has no accumulated bet": not settings.accumulated_bets
+        and (settings.split_sevens == "third" or settings.linked or settings.accumulated_stake is not None),
         "dealer_alone = 'draws': the decree says that he draws only against a hand": (
             settings.dealer_alone == "draws" and book.dealer_alone == "stops"
         ),

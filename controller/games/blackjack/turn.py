@@ -27,7 +27,7 @@ from controller.events import (
     Settled,
 )
 from controller.games import shoe
-from controller.games.blackjack import course
+from controller.games.blackjack import course, jackpot
 from controller.games.blackjack.course import BURN, DEALER, TABLE, Rules, keys
 from controller.games.blackjack.hands import dealer_hands, points
 from controller.games.blackjack.settings import BlackjackSettings
@@ -175,6 +175,8 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
             self.say(Insurance(round=deal.round, offered=False))
             deal = replace(deal, insurance=False)
         self._result(deal, course.hands(self.rules, deal), course.marks(self.rules, deal), course.side_bets(self.rules, deal))
+        for event in jackpot.told(self.rules, deal):
+            self.say(event)
         if deal.play < self.book.plays and any(course.remains(self.rules, seat) for seat in deal.seats):
             seats = tuple(replace(seat, even_money=False) for seat in deal.seats)
             number, play = deal.round + 1, deal.play + 1

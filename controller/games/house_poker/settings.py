@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.games.amounts import Count
+from controller.games.amounts import Count, Money
 from controller.rulebooks.house_poker import HousePoker
 
 
@@ -33,7 +33,7 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """What becomes of the side bets of who buys a card, where the decree does not say."""
     ranking: Literal["listed", "paid"] = "listed"
     """Which of flush and full house is higher, where the decree lists them in one order and pays them in the other."""
-    jackpot_stake: int | None = None
+    jackpot_stake: Money | None = None
     """The amount with which a player takes part in the jackpot, in minor units, as it is decided and displayed. Where the decree
     wants one, a table that does not state it has no jackpot.
     """
@@ -84,8 +84,6 @@ def faults(settings: HousePokerSettings, book: HousePoker) -> list[str]:
         "jackpot_stake: the decree has no decided amount for the jackpot": (
             settings.jackpot_stake is not None and not (book.jackpot and book.jackpot.decided)
         ),
-        f"jackpot_stake = {settings.jackpot_stake}: it is above 0": settings.jackpot_stake is not None
-        and settings.jackpot_stake <= 0,
         "linked: the decree has no jackpot of one table": settings.linked and not (book.jackpot and book.jackpot.of == "table"),
         "later_prizes: the decree says it": settings.later_prizes == "of_whole" and "later_prizes" not in book.doubts,
         "discarded_jackpot: the decree does not have it": (

@@ -1,0 +1,34 @@
+"""The jackpot of black jack, which three sevens of one suit take: the accumulated bet. Pure.
+
+It is in play with the first of the dealer's hands, and settled after it (EUS96 L526, L586, L594).
+"""
+
+from __future__ import annotations
+
+from controller.events import AwardQualified, JackpotStaked
+from controller.games.blackjack.course import Rules, first_cards
+from controller.games.blackjack.hands import sevens_mark
+from controller.games.blackjack.state import Deal
+
+WHOLE = "sevens_3_suited"
+
+
+def told(rules: Rules, deal: Deal) -> tuple[AwardQualified | JackpotStaked, ...]:
+    """Who has a right to what was accumulated, and what the play has brought to it. Of several winners the decree says nothing."""
+    staked = [each for each in deal.bets if each.bet == "accumulated"] if deal.play == 1 else []
+    boxes = {seat.who: first_cards(rules, deal, seat) for seat in deal.seats if "." not in seat.who}
+    won = [each.who for each in staked if sevens_mark(boxes.get(each.who.partition("/")[0], ())) == WHOLE]
+    awards = tuple(
+        AwardQualified(
+            round=deal.round,
+            award="jackpot",
+            box=who,
+            hand=WHOLE,
+            cards=boxes[who.partition("/")[0]],
+            share=(1, 1) if len(won) == 1 else None,
+            of="all_tables" if rules.settings.linked else "table",
+        )
+        for who in won
+    )
+    amount = sum(each.amount or 0 for each in staked)
+    return (*awards, JackpotStaked(round=deal.round, amount=amount)) if staked else ()
