@@ -75,7 +75,7 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
 ) -> None:
     """The two commands as the verdict prints them: one keeps the archive, the other finds what was changed and signed again."""
     if shutil.which("mosquitto_sub") is None:
-        pytest.skip("mosquitto_sub is not installed: tests/debian-packages installs it")
+        pytest.fail("mosquitto_sub is not installed; tests/debian-packages names what the tests need")
     heard = subscribe(mosquitto.port)
     made = daemon(configuration(mosquitto.port, table("r1", wheel)))
     made.start()
