@@ -12,9 +12,9 @@ from pathlib import Path
 
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.station import Station
-from controller.table import Table
-from controller.wire import PERIOD
+from controller.tables.byte_trace import PERIOD
+from controller.tables.runner import Station
+from controller.tables.table import Table
 from devices.calls import Heard, Opened, readings
 from devices.drivers import driver
 from devices.watch import Watch

@@ -17,12 +17,13 @@ import structlog
 from structlog.typing import FilteringBoundLogger
 
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, steps
-from devices.codec import Codec, Counters
+from devices.codec import Codec
+from devices.health import DeviceHealth
 from devices.links import Link, LinkFailed, RecordedLink, WriteTimedOut, open_link
 from devices.reader import Arrived, Ended, Reader
 from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
 from devices.recording import RecordingWriter
-from devices.watch import CodecDefect, State, Watch
+from devices.watch import CodecDefect, Watch
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
@@ -42,22 +43,6 @@ class Request(msgspec.Struct, frozen=True):
     command: str | None
     data: bytes
     unsent: Callable[[str], None] = lambda _: None
-
-
-class Health(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a device is. ``age``: seconds since the last valid frame; ``reconnects``: how often the link was opened again;
-    ``defects``: exceptions of the codec; ``link``: what is known of the wire; ``error``: the last one, over or not.
-    """
-
-    device: str
-    state: State
-    age: float | None
-    counters: Counters
-    reconnects: int = 0
-    defects: int = 0
-    recording: bool = False
-    link: dict[str, str] = {}
-    error: str | None = None
 
 
 class Device:
@@ -148,13 +133,13 @@ class Device:
             raise CommandRefused(f"{self.id} is busy: {MOST_WAITING} writes wait for the port")
         return self._outbox
 
-    def health(self) -> Health:
+    def health(self) -> DeviceHealth:
         """How the device is now."""
         heard = self._watch.last_frame
         counters = msgspec.structs.replace(self._codec.counters)
         if self._confidential:
             counters.bytes = 0  # the code of one card may be longer than that of another
-        return Health(
+        return DeviceHealth(
             device=self.id,
             state=self._watch.state,
             age=None if heard is None else max(0.0, self._clock() - heard),

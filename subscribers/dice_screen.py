@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.messages.messages import text
+from controller.contract.messages.messages import text
 from subscribers import words
 from subscribers.dice_events import Throw
 from subscribers.table_view import SPINS, TableView

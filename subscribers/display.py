@@ -17,8 +17,8 @@ import msgspec
 from rich.console import Console
 from rich.live import Live
 
-from controller.messages.messages import LANGUAGES
-from controller.topics import Topics
+from controller.contract.messages.messages import LANGUAGES
+from controller.contract.topics import Topics
 from subscribers.feed import Linked, Said, check_broker, table_feed
 from subscribers.floor import ROOM, TURN, Seen, floor
 from subscribers.screen import Trouble

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import aiomqtt
 import msgspec
 
-from controller.topics import Topics
+from controller.contract.topics import Topics
 
 AGAIN = 0.5
 """Seconds between two attempts to connect."""

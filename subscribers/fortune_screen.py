@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from controller.messages.messages import text
+from controller.contract.messages.messages import text
 from subscribers.digits import large
 from subscribers.table_view import Spin, TableView
 

@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.messages.messages import text, word
+from controller.contract.messages.messages import text, word
 from subscribers import words
 from subscribers.card_events import Bead, Made
 from subscribers.card_screen import BACK, BLACK, RED, short

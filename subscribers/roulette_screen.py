@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.messages.messages import text, word
+from controller.contract.messages.messages import text, word
 from subscribers.digits import large
 from subscribers.table_view import SPINS, Colour, Spin, TableView
 

@@ -14,7 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from controller.messages.messages import text, word
+from controller.contract.messages.messages import text, word
 from subscribers import card_screen, dice_screen, fortune_screen, hands_screen, roulette_screen, words
 from subscribers.table_view import SPINS, Note, TableView
 

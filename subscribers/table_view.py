@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.messages.messages import first_of
+from controller.contract.messages.messages import first_of
 from subscribers.card_events import Cards
 from subscribers.dice_events import Dice
 

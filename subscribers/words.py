@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.messages.messages import catalogue, text, word
+from controller.contract.messages.messages import catalogue, text, word
 from subscribers.table_view import Note
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from controller.schemas import documents
+from controller.contract.schemas import documents
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FAMILIES = ("readings", "commands", "orders", "replies", "events", "retained", "node", "sealed")

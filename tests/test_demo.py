@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from controller.cli import demo as program
-from controller.cli.demo_floor import Floor
-from controller.cli.demo_places import FLOOR
+from controller.demo.floor import Floor
+from controller.demo.places import FLOOR
 from tests.daemon.mosquitto import until
 from tests.terminal import Terminal
 

@@ -46,8 +46,8 @@ def run(given: argparse.Namespace) -> int:
 def _unseal(path: Path) -> Callable[[bytes], bytes]:
     from nacl.public import PrivateKey
 
-    from controller.confidential import open_sealed
-    from controller.key_file import KeyFileUnusable, read_key_file
+    from controller.confidential.boxes import open_sealed
+    from controller.confidential.key_file import KeyFileUnusable, read_key_file
 
     try:
         key = PrivateKey(read_key_file(path))

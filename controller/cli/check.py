@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from controller.configuration import Mistaken, load
+from controller.configuration.file import load
+from controller.configuration.settings import Mistaken
 
 HELP = "say whether a configuration is sound, or every mistake in it with its line"
 

@@ -13,7 +13,7 @@ import msgspec
 
 from controller.cli import Failed
 from controller.cli.numbers import seconds
-from controller.profiles import text_of
+from controller.configuration.profiles import text_of
 from devices.codec import Codec, Driver
 from devices.drivers import driver
 from devices.places import spell

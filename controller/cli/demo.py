@@ -17,10 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from controller.cli import Failed, numbers
-from controller.cli.demo_floor import Floor
-from controller.cli.demo_head import Head
-from controller.cli.demo_places import Place, places
-from controller.messages.messages import LANGUAGES
+from controller.contract.messages.messages import LANGUAGES
+from controller.demo.floor import DemoFailed, Floor
+from controller.demo.places import Place, places
+from controller.demo.table_head import Head
 
 HELP = "see it work: a simulated wheel and a simulated shoe, the daemon and a display, until Ctrl-C"
 
@@ -93,7 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
             raise Failed(f"--state-dir {room}: {error.strerror}") from None
         floor = Floor(room.resolve())
         stack.callback(floor.close)
-        return asyncio.run(_play(floor, arguments))
+        try:
+            return asyncio.run(_play(floor, arguments))
+        except DemoFailed as failed:
+            raise Failed(str(failed)) from None
 
 
 async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
@@ -146,16 +149,16 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
                 floor.check()
                 await asyncio.sleep(0.05)
             presiding.cancel()
-    except* Failed as failures:
-        raise _first(failures) from None
+    except* DemoFailed as failures:
+        raise Failed(_first(failures)) from None
     floor.check()
     return 0
 
 
-def _first(failures: BaseExceptionGroup[Failed]) -> Failed:
-    """The first of them: a group may hold groups."""
+def _first(failures: BaseExceptionGroup[DemoFailed]) -> str:
+    """What the first of them says: a group may hold groups."""
     first = failures.exceptions[0]
-    return first if isinstance(first, Failed) else _first(first)
+    return str(first) if isinstance(first, DemoFailed) else _first(first)
 
 
 def _link(room: Path, place: Place) -> Path:

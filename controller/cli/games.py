@@ -7,8 +7,8 @@ import sys
 
 import msgspec
 
-from controller.catalogue import Pair, catalogue, playable
 from controller.cli import Failed
+from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import rulebook

@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Head, events in the order of their cycles, counters. Gives 1 if a line could not be read."""
-    from controller.deck_mate_1_history import read_history
+    from devices.shuffler.deck_mate_1_history import read_history
 
     try:
         text = given.file.read_bytes().decode("latin-1")

@@ -19,8 +19,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the private key, and print what the configuration of each daemon needs."""
     from nacl.public import PrivateKey
 
-    from controller.confidential import spelled
-    from controller.key_file import KeyFileUnusable, write_key_file
+    from controller.confidential.boxes import spelled
+    from controller.confidential.key_file import KeyFileUnusable, write_key_file
 
     key = PrivateKey.generate()
     try:

@@ -6,7 +6,7 @@ import argparse
 
 import msgspec
 
-from controller.messages.messages import ENGLISH, LANGUAGES, catalogue
+from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 
 HELP = "print what people read on a display, in one of five languages, as JSON lines: key and text"
 

@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 from controller.cli import Failed
 from controller.cli.decode import pair
+from controller.contract.notation import read_input, write
+from controller.contract.times import utc
 from controller.games.game import Rejected
-from controller.notation import read_input, write
-from controller.table import Table
-from controller.times import utc
+from controller.tables.table import Table
 
 HELP = "play a game: readings and commands in as JSON lines, events out"
 REFUSED = 3

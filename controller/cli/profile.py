@@ -11,7 +11,7 @@ import msgspec
 from controller.cli import Failed
 from controller.cli.decode import decode, named, shown, skipped
 from controller.cli.numbers import seconds
-from controller.profiles import text_of
+from controller.configuration.profiles import text_of
 from devices.codec import Counters, Driver
 from devices.links import check_link
 from devices.profiles.profile import parse

@@ -14,11 +14,11 @@ from controller.cli import Failed
 from controller.cli.decode import decode, make_codec, skipped
 from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
-from controller.commands import SessionOpen, ShoeStart
+from controller.contract.commands import SessionOpen, ShoeStart
+from controller.contract.notation import Input, write
+from controller.contract.times import utc
 from controller.games.game import Rejected
-from controller.notation import Input, write
-from controller.table import Table
-from controller.times import utc
+from controller.tables.table import Table
 from devices.recording import Chunk, Recording
 from devices.watch import CodecDefect, Watch
 

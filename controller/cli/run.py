@@ -20,14 +20,15 @@ def run(given: argparse.Namespace) -> int:
     import asyncio
 
     from controller.cli import Failed, tell
-    from controller.configuration import Mistaken, load
-    from controller.daemon import serve
-    from controller.ending import SOFTWARE, Deadline, Died
+    from controller.confidential.key_file import KeyFileUnusable
+    from controller.configuration.file import load
+    from controller.configuration.settings import Mistaken
     from controller.journal.schema import JournalUnusable
-    from controller.key_file import KeyFileUnusable
-    from controller.logs import configure, drain
-    from controller.privacy import keep_private
-    from controller.table import Unrestorable
+    from controller.service.daemon import serve
+    from controller.service.ending import SOFTWARE, Deadline, Died
+    from controller.service.logs import configure, drain
+    from controller.service.privacy import keep_private
+    from controller.tables.table import Unrestorable
 
     try:
         configuration = load(given.configuration)

@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files, or name those that are not as they should be."""
-    from controller.schemas import documents
+    from controller.contract.schemas import documents
 
     differing = [path for path, content in documents().items() if _read(arguments.folder / path) != content]
     if arguments.check:

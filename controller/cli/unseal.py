@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     import msgspec
     from nacl.public import PrivateKey
 
-    from controller.confidential import Unopened, open_sealed
-    from controller.key_file import KeyFileUnusable, read_key_file
+    from controller.confidential.boxes import Unopened, open_sealed
+    from controller.confidential.key_file import KeyFileUnusable, read_key_file
 
     try:
         key = PrivateKey(read_key_file(arguments.key))
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _made_by(body: bytes, known: str | None) -> tuple[str, str | None]:
     """Who made a box: one of :data:`WORDS`, and the key that signed."""
-    from controller.confidential import BadSignature, signer_of
+    from controller.confidential.boxes import BadSignature, signer_of
 
     try:
         signer = signer_of(body)
@@ -116,7 +116,7 @@ def _messages(source: str, lines: BinaryIO) -> Iterator[tuple[str, bytes]]:
 
 
 def _entries(path: Path, *, segment: bool) -> Iterator[tuple[str, bytes]]:
-    from controller.confidential import is_sealed
+    from controller.confidential.boxes import is_sealed
     from controller.proof.live import LiveFile
     from controller.proof.segment import Broken, Segment
 

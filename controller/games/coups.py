@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from controller.commands import CardDecide, ResultCorrect, SessionOpen, ShoeEnd
-from controller.events import Announcement, BetsClosed, ResultCorrected, RoundOpened, RoundUnresolved
+from controller.contract.commands import CardDecide, ResultCorrect, SessionOpen, ShoeEnd
+from controller.contract.events import Announcement, BetsClosed, ResultCorrected, RoundOpened, RoundUnresolved
 from controller.games import shoe, talla
 from controller.games.game import Rejected
 from controller.games.rounds import E, Lawful, RoundMoves, Rounds

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from controller.commands import AnyCommand
-from controller.events import AnyEvent
+from controller.contract.commands import AnyCommand
+from controller.contract.events import AnyEvent
 from devices.readings import AnyReading
 
 

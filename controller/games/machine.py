@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from controller.commands import AnyCommand, CardDecide, Command, Role
-from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
+from controller.contract.commands import AnyCommand, CardDecide, Command, Role
+from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
 from controller.games.game import Rejected
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from controller.commands import SessionOpen
-from controller.events import AlertCleared, AlertRaised, AnyEvent, Frame, SessionOpened
+from controller.contract.commands import SessionOpen
+from controller.contract.events import AlertCleared, AlertRaised, AnyEvent, Frame, SessionOpened
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
 from devices.readings import Reading

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.commands import AnyCommand, Command, Role, RoundVoid
+from controller.contract.commands import AnyCommand, Command, Role, RoundVoid
 from controller.games.game import Rejected
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")

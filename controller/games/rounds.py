@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 
 from msgspec.structs import replace
 
-from controller import commands as person
-from controller.commands import Command, VoidReason
-from controller.events import Announcement, Frame, Irregularity, RoundVoid
+from controller.contract import commands as person
+from controller.contract.commands import Command, VoidReason
+from controller.contract.events import Announcement, Frame, Irregularity, RoundVoid
 from controller.games.moves import Moves, Remembered, frames_of
 from controller.games.session import Decided
 from controller.rulebooks.law import Law

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-from controller.commands import Command, LastRoundsAnnounce, ResultCorrect, RoundVoid
-from controller.events import LastRounds
+from controller.contract.commands import Command, LastRoundsAnnounce, ResultCorrect, RoundVoid
+from controller.contract.events import LastRounds
 from controller.games.game import Rejected
 from controller.rulebooks.law import Law
 

@@ -24,8 +24,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.commands import ShoeStart
-from controller.events import Announcement, ShoeEnded, ShoeStarted
+from controller.contract.commands import ShoeStart
+from controller.contract.events import Announcement, ShoeEnded, ShoeStarted
 from controller.games.amounts import Times
 from controller.games.cards import composition, is_card
 from controller.rulebooks.cards import ShoeRules

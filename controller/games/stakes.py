@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from controller.commands import BetPlace, BetWithdraw
-from controller.events import BetPlaced
+from controller.contract.commands import BetPlace, BetWithdraw
+from controller.contract.events import BetPlaced
 from controller.games.amounts import Money
 from controller.games.game import Rejected
 from controller.games.session import session

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
-from controller.commands import CardDecide, SessionClose, ShoeEnd, ShoeStart
-from controller.events import Announcement, AnyEvent, SessionClosed, ShoeCut
+from controller.contract.commands import CardDecide, SessionClose, ShoeEnd, ShoeStart
+from controller.contract.events import Announcement, AnyEvent, SessionClosed, ShoeCut
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.game import Rejected

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.boot import begun, continued
+from controller.contract.times import utc
 from controller.journal.file import aside_of, connect, move_aside, open_checked, open_or_begin
 from controller.journal.reader import JournalReader
 from controller.journal.salvage import Salvaged, nothing, salvage
@@ -32,8 +32,8 @@ from controller.journal.schema import (
     rows,
     unread,
 )
+from controller.journal.setup import begun, continued
 from controller.journal.wal_index import WalIndex
-from controller.times import utc
 
 UNREAD = 60.0
 """Seconds for which the disk may not give what a commit has to read, before the file is left."""

@@ -17,20 +17,20 @@ from typing import Literal
 import structlog
 from nacl.signing import SigningKey
 
-from controller.boot import Removed, boot
-from controller.configuration import Configuration
+from controller.configuration.settings import Configuration
+from controller.contract.node import Checkpoint
+from controller.contract.retained import Alert
+from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusable, Record
-from controller.proof.checkpoint import Checkpoint
+from controller.journal.setup import Removed, boot
 from controller.proof.notary import Notary
 from controller.proof.sealing import counted_until_now, remove, seal
 from controller.proof.segment import Broken
 from controller.proof.timekeeper import Timekeeper
-from controller.retained import Alert
-from controller.station import Station
-from controller.times import utc
-from controller.wire import PERIOD
+from controller.tables.byte_trace import PERIOD
+from controller.tables.runner import Station
 
 ROOM = 1 << 30
 """Bytes that have to be free where the journal lies. Less is told, long before nothing can be stored."""

@@ -13,19 +13,19 @@ from pathlib import Path
 
 import msgspec
 
-from controller.boot import Begun, Boot, TableSetup
-from controller.confidential import is_locked, is_sealed
+from controller.confidential.boxes import is_locked, is_sealed
+from controller.contract.notation import read_input, write
+from controller.contract.retained import About
 from controller.games.game import Rejected
 from controller.games.games import make_game
 from controller.journal.schema import Entry
-from controller.notation import read_input, write
+from controller.journal.setup import Begun, Boot, TableSetup
 from controller.proof.findings import LOST, MOST, NO_BEGINNING, NO_SETUP, OTHER_KEY, SEALED, Audit, Difference, Run
 from controller.proof.live import LiveFile, Saved
 from controller.proof.segment import Broken
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
-from controller.retained import About
-from controller.table import OUTAGE, RESTART, Table, Unrestorable
+from controller.tables.table import OUTAGE, RESTART, Table, Unrestorable
 from devices.calls import Missed, read_calls, readings
 from devices.drivers import driver
 from devices.readings import AnyReading, LinkLost, Reading

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from controller.contract.times import utc
 from controller.proof.clocks import Reading
-from controller.times import utc
 
 EARLIEST = 1_735_689_600.0
 """2025-01-01: this software did not exist before."""

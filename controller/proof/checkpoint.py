@@ -14,27 +14,13 @@ import msgspec
 from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey, VerifyKey
 
+from controller.contract.node import Checkpoint
 from controller.journal.schema import Head
 from devices.new_file import new_file
 
 
 class KeyUnusable(Exception):
     """The signing key cannot be used. The message names the file and says what to do; never what is in it."""
-
-
-class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Topic ``checkpoint``, the last line of each sealed segment, and the file ``<journal>.checkpoint``: the chain of
-    ``journal`` has ``position`` entries, the last of which has this ``hash``. ``key`` and ``signature`` are null where the key
-    could not be used.
-    """
-
-    journal: str
-    boot: str
-    time: str
-    position: int
-    hash: str
-    key: str | None = None
-    signature: str | None = None
 
 
 def key_path(journal: Path) -> Path:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry, JournalUnusable
-from controller.proof.checkpoint import Checkpoint
 from controller.proof.live import LiveFile, Saved
 from controller.proof.segment import Broken, Segment, Unreadable, folder, segments
 

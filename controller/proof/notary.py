@@ -9,9 +9,10 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
+from controller.contract.node import Checkpoint
+from controller.contract.times import utc
 from controller.journal.schema import Head
-from controller.proof.checkpoint import Checkpoint, KeyUnusable, keep, kept, key_path, load_key, make_key, public, sign
-from controller.times import utc
+from controller.proof.checkpoint import KeyUnusable, keep, kept, key_path, load_key, make_key, public, sign
 
 
 class Notary:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.boot import Begun
-from controller.confidential import is_sealed
+from controller.confidential.boxes import is_sealed
 from controller.journal.schema import Entry
+from controller.journal.setup import Begun
 from controller.proof.evidence import Source
 from controller.proof.live import Saved
 from controller.proof.segment import HOSTILE

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 from nacl.signing import SigningKey
 
-from controller.boot import Removed
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, Head
+from controller.journal.setup import Removed
 from controller.proof.checkpoint import sign
 from controller.proof.segment import FORMAT, Broken, Header, Segment, folder, header, name, span, write_segment
 from controller.proof.segment import segments as sealed_segments

@@ -17,8 +17,9 @@ from typing import Annotated
 
 import msgspec
 
+from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry, Kind, chained
-from controller.proof.checkpoint import Checkpoint, read_checkpoint
+from controller.proof.checkpoint import read_checkpoint
 from devices.new_file import new_file
 
 FORMAT = "novamas segment 1"

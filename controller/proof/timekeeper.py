@@ -10,11 +10,11 @@ from datetime import datetime
 
 import msgspec
 
-from controller.boot import Boot, Clock
+from controller.contract.times import utc
 from controller.journal.schema import Entry
+from controller.journal.setup import Boot, Clock
 from controller.proof.belief import Belief, Known, look
 from controller.proof.clocks import read_clocks
-from controller.times import utc
 
 
 class Timekeeper:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from controller.boot import Boot, Removed
+from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry, JournalUnusable, genesis, holds
-from controller.proof.checkpoint import Checkpoint, flaw, kept
+from controller.journal.setup import Boot, Removed
+from controller.proof.checkpoint import flaw, kept
 from controller.proof.evidence import Evidence, Source
 from controller.proof.remembered import Remembered
 from controller.proof.segment import HOSTILE, Broken, Unreadable, span

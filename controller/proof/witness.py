@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 
+from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry
-from controller.proof.checkpoint import Checkpoint, read_checkpoint
+from controller.proof.checkpoint import read_checkpoint
 from controller.proof.segment import HOSTILE, LONGEST
 from controller.proof.verdict import Verdict
 

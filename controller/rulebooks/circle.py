@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from controller.commands import Role, VoidReason
-from controller.events import Announcement
+from controller.contract.commands import Role, VoidReason
+from controller.contract.events import Announcement
 from controller.rulebooks.law import Doubt, Law
 
 Direction = Literal["clockwise", "anticlockwise"]

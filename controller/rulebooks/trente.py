@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.commands import Role, VoidReason
-from controller.events import Announcement
+from controller.contract.commands import Role, VoidReason
+from controller.contract.events import Announcement
 from controller.rulebooks.cards import ShoeRules
 from controller.rulebooks.law import Doubt, Law
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from simulators.wheel.cammegh_ss2 import SlingshotSS2
+from random import Random
+from typing import Any, Protocol
 
 Answer = list[tuple[float, str]]
 """Lines without their ends, each with the seconds after which it comes."""
@@ -27,7 +25,47 @@ STATUS_PACE = 0.1
 """Requests for the status that come sooner than this after the last are not answered."""
 
 
-def answer(wheel: SlingshotSS2, command: str) -> Answer:
+class CommandedWheel(Protocol):
+    """What the commands read of a wheel and change in it."""
+
+    state: int
+    mode: int
+    warnings: int
+    silenced: bool
+    misfires: int
+    time: float
+    asked_at: float
+    parameters: dict[str, str]
+    wins: list[int]
+    random: Random
+
+    @property
+    def awaits_start(self) -> bool:
+        """The wheel stands in state 2 and waits for the host or the croupier's key."""
+        ...
+
+    def status(self) -> str:
+        """The status line without its line end."""
+        ...
+
+    def play(self, scene: Callable[[], Any]) -> None:
+        """Break off whatever is on and go on with ``scene``."""
+        ...
+
+    def starting(self) -> Any:
+        """State 1 after a start."""
+        ...
+
+    def stopping(self) -> Any:
+        """The rotor runs down, then state 6."""
+        ...
+
+    def launching(self) -> Any:
+        """State 2: the ball is launched."""
+        ...
+
+
+def answer(wheel: CommandedWheel, command: str) -> Answer:
     """The answer to one command, given without its ``*`` and its line end. An empty one has none."""
     if not command:
         return []
@@ -40,7 +78,7 @@ def _say(line: str, delay: float = 0.0) -> Answer:
     return [(delay, line)]
 
 
-def _power(wheel: SlingshotSS2, argument: str) -> Answer:
+def _power(wheel: CommandedWheel, argument: str) -> Answer:
     idle = wheel.state == 6
     if argument not in ("0", "1") or idle != (argument == "1"):
         return _say("*P NO")
@@ -48,12 +86,12 @@ def _power(wheel: SlingshotSS2, argument: str) -> Answer:
     return _say("*P OK")
 
 
-def _restart(wheel: SlingshotSS2, _: str) -> Answer:
+def _restart(wheel: CommandedWheel, _: str) -> Answer:
     wheel.play(wheel.starting)
     return _say("*R OK")
 
 
-def _key(wheel: SlingshotSS2, _: str) -> Answer:
+def _key(wheel: CommandedWheel, _: str) -> Answer:
     if wheel.state == 6:
         return _say("*K CAM")
     if wheel.awaits_start:
@@ -61,20 +99,20 @@ def _key(wheel: SlingshotSS2, _: str) -> Answer:
     return _say("*K OK")
 
 
-def _user_start(wheel: SlingshotSS2, argument: str) -> Answer:
+def _user_start(wheel: CommandedWheel, argument: str) -> Answer:
     if argument not in ("1", "3") or not wheel.awaits_start:
         return _say("*u NO")
     wheel.play(wheel.launching)
     return _say("*u OK")
 
 
-def _status(wheel: SlingshotSS2, _: str) -> Answer:
+def _status(wheel: CommandedWheel, _: str) -> Answer:
     too_soon = wheel.time - wheel.asked_at < STATUS_PACE
     wheel.asked_at = wheel.time
     return [] if wheel.silenced or too_soon else _say(wheel.status())
 
 
-def _set_mode(wheel: SlingshotSS2, argument: str) -> Answer:
+def _set_mode(wheel: CommandedWheel, argument: str) -> Answer:
     if not argument:
         return _say(f"*o {wheel.mode}")
     if wheel.state != 6:
@@ -85,18 +123,18 @@ def _set_mode(wheel: SlingshotSS2, argument: str) -> Answer:
     return _say(f"*o {wheel.mode}")
 
 
-def _overview(wheel: SlingshotSS2, _: str) -> Answer:
+def _overview(wheel: CommandedWheel, _: str) -> Answer:
     return _say(f"*O {wheel.state} 1 {wheel.parameters['h']} {wheel.mode}")
 
 
-def _push(wheel: SlingshotSS2, argument: str) -> Answer:
+def _push(wheel: CommandedWheel, argument: str) -> Answer:
     if argument not in ("0", "1"):
         return _say("*q NO")
     wheel.silenced = argument == "0"
     return _say("*q OK")
 
 
-def _parameter(wheel: SlingshotSS2, argument: str) -> Answer:
+def _parameter(wheel: CommandedWheel, argument: str) -> Answer:
     """``*T x v`` sets, ``*T X`` gets. Some replies are odd, and are so on the real one."""
     name, _, value = argument.partition(" ")
     known = wheel.parameters
@@ -124,27 +162,27 @@ def _fits(name: str, value: str) -> bool:
     }.get(name, whole)
 
 
-def _clock(wheel: SlingshotSS2, argument: str) -> Answer:
+def _clock(wheel: CommandedWheel, argument: str) -> Answer:
     if argument == "g":
         return _say((CLOCK + timedelta(seconds=wheel.time)).strftime("*d g %H:%M:%S - %d/%m/%y"))
     return _say("*d OK" if argument.startswith("s ") else "*d NO")
 
 
-def _self_test(wheel: SlingshotSS2, _: str) -> Answer:
+def _self_test(wheel: CommandedWheel, _: str) -> Answer:
     if wheel.state != 6:
         return _say("*F BUSY")
     return _say("*F 11" if wheel.warnings else "*F 0", SELF_TEST)
 
 
-def _encoder(wheel: SlingshotSS2, _: str) -> Answer:
+def _encoder(wheel: CommandedWheel, _: str) -> Answer:
     return _say(f"*A {wheel.random.randrange(int(wheel.parameters['z']))}")
 
 
-def _events(_: SlingshotSS2, argument: str) -> Answer:
+def _events(_: CommandedWheel, argument: str) -> Answer:
     return _say(f"*I {argument}" if argument in ("0", "4") else "*I NO")
 
 
-def _chi_square(wheel: SlingshotSS2, _: str) -> Answer:
+def _chi_square(wheel: CommandedWheel, _: str) -> Answer:
     """Chi-square of the wins so far, and the percentage of the degrees of freedom that it makes."""
     pockets, spins = int(wheel.parameters["z"]), len(wheel.wins)
     if wheel.state not in (5, 6):
@@ -154,8 +192,8 @@ def _chi_square(wheel: SlingshotSS2, _: str) -> Answer:
     return _say(f"*w {chi:.2f} {100 * chi / (pockets - 1):.0f}")
 
 
-def _table(letter: str) -> Callable[[SlingshotSS2, str], Answer]:
-    def table(wheel: SlingshotSS2, _: str) -> Answer:
+def _table(letter: str) -> Callable[[CommandedWheel, str], Answer]:
+    def table(wheel: CommandedWheel, _: str) -> Answer:
         if wheel.state not in (5, 6):
             return _say(f"*{letter} BUSY")
         counts = Counter(wheel.wins) if letter == "W" else Counter({0: wheel.misfires})
@@ -164,7 +202,7 @@ def _table(letter: str) -> Callable[[SlingshotSS2, str], Answer]:
     return table
 
 
-def _log(wheel: SlingshotSS2, argument: str) -> Answer:
+def _log(wheel: CommandedWheel, argument: str) -> Answer:
     """The win log: ``t`` the pages in use, ``r p`` page p (from 0) and its sum. Erasing it is refused: it is evidence."""
     pages = -(-len(wheel.wins) // PAGE)
     kind, _, page = argument.partition(" ")
@@ -179,7 +217,7 @@ def _log(wheel: SlingshotSS2, argument: str) -> Answer:
     return _say(f"{text}{sum(text.encode()) % 256:02X}")
 
 
-_COMMANDS: dict[str, Callable[[SlingshotSS2, str], Answer]] = {
+_COMMANDS: dict[str, Callable[[CommandedWheel, str], Answer]] = {
     "A": _encoder,
     "F": _self_test,
     "I": _events,

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from controller.contract.topics import level
 from controller.journal.reader import JournalReader
-from controller.topics import level
 from tests.daemon.mosquitto import PATIENCE, Subscriber, until
 
 ANSWER = 3.0

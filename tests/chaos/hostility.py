@@ -11,8 +11,8 @@ import msgspec
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from controller.commands import COMMANDS
-from controller.orders import DeviceOrder, Recall
+from controller.contract.commands import COMMANDS
+from controller.contract.orders import DeviceOrder, Recall
 from tests.hostile import JSON, spoiled
 
 ORDERS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, Recall, DeviceOrder)

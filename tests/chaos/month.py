@@ -14,11 +14,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from controller.commands import SessionOpen
-from controller.configuration import load
-from controller.daemon import Daemon
-from controller.ending import Deadline
-from controller.logs import configure
+from controller.configuration.file import load
+from controller.contract.commands import SessionOpen
+from controller.service.daemon import Daemon
+from controller.service.ending import Deadline
+from controller.service.logs import configure
 from devices.calls import AnyCall, Heard, Opened, readings
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import DRIVER

@@ -9,7 +9,7 @@ from contextlib import closing
 from functools import partial
 
 from controller.journal.reader import JournalReader
-from controller.publisher import LONGEST_REFUSED
+from controller.mqtt.publisher import LONGEST_REFUSED
 from tests.chaos.archive import events_of
 from tests.chaos.floor import Floor
 from tests.chaos.proof import sound

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.boot import Boot
+from controller.journal.setup import Boot
 from controller.proof.segment import Segment, segments
 from tests.chaos.archive import entries_of
 from tests.chaos.floor import Floor, Wheel

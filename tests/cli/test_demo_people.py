@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.cli.demo_head import PEOPLE
-from controller.cli.demo_people import Person, Said, Seen, dice, shoe, wheel
-from controller.cli.demo_places import FLOOR, PAIR, Place, places
-from controller.cli.demo_poker import croupier
-from controller.commands import AnyCommand
+from controller.contract.commands import AnyCommand
+from controller.demo.people import Person, Said, Seen, dice, shoe, wheel
+from controller.demo.places import FLOOR, PAIR, Place, places
+from controller.demo.poker import croupier
+from controller.demo.table_head import PEOPLE
 from controller.games.games import make_game
 from devices.readings import (
     AnyReading,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cli import main
-from controller.deck_mate_1_history import read_history
+from devices.shuffler.deck_mate_1_history import read_history
 
 HISTORY = """\
 SHUFFLE MASTER DECK MATE

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
-from controller.schemas import documents
+from controller.contract.schemas import documents
 
 
 def test_written_files_pass_the_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from controller.contract.notation import Input, read_input
 from controller.games.cards import DECK
-from controller.notation import Input, read_input
 from devices.readings import Reading
 
 FOREIGN = ("Xx", "1c", "", "AH", "10h", "X", "7", "hh")

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller.commands import AnyCommand, BetsClose, BetsOpen, ResultCorrect, RoundVoid, SessionClose, SessionOpen
-from controller.events import (
+from controller.contract.commands import AnyCommand, BetsClose, BetsOpen, ResultCorrect, RoundVoid, SessionClose, SessionOpen
+from controller.contract.events import (
     AlertCleared,
     AlertRaised,
     AnyEvent,
@@ -17,7 +17,7 @@ from controller.events import (
     SessionClosed,
     SessionOpened,
 )
-from controller.events import RoundVoid as Void
+from controller.contract.events import RoundVoid as Void
 from controller.games.game import Rejected
 from devices.readings import AnyReading, LinkLost, WheelFault, WheelNumber
 

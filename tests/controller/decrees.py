@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from controller.catalogue import catalogue, playable
+from controller.games.catalogue import catalogue, playable
 from controller.rulebooks.rulebook import rulebook
 
 B = TypeVar("B")

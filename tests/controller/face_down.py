@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller.commands import AnyCommand, BetsClose, CardDecide, CardsTurn, SessionOpen
-from controller.events import AnyEvent, CardDealt, CardTurned, Hand, RoundResult, SessionOpened
+from controller.contract.commands import AnyCommand, BetsClose, CardDecide, CardsTurn, SessionOpen
+from controller.contract.events import AnyEvent, CardDealt, CardTurned, Hand, RoundResult, SessionOpened
 from devices.readings import AnyReading, CardDrawn, ShoeReset
 
 

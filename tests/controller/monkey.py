@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, get_args
 
 import msgspec
 
-from controller.commands import DealError
+from controller.contract.commands import DealError
+from controller.contract.notation import Input, read_input
 from controller.games.cards import DECK
 from controller.games.decks import deck
-from controller.notation import Input, read_input
 from devices.readings import CardCut, CardDrawn, LinkGarbage, LinkLost, LinkUp, ShoeFault, ShoeResult, escape
 
 WHO = ("player", "banker", "bank", "cloth:1", "cloth:2", "black", "red", "box:1", "box:2", "dealer", None)

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from controller.commands import SessionOpen
-from controller.confidential import Keeper
-from controller.configuration import Configuration, Device, Site, Table
-from controller.configuration import Journal as JournalSettings
+from controller.confidential.boxes import Keeper
+from controller.configuration.settings import Configuration, Device, Site, Table
+from controller.configuration.settings import Journal as JournalSettings
+from controller.contract.commands import SessionOpen
+from controller.contract.node import Checkpoint
+from controller.contract.retained import About, Alert
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, new_boot
 from controller.proof.archivist import Archivist
-from controller.proof.checkpoint import Checkpoint
-from controller.retained import About, Alert
-from controller.station import Station, remembered
-from controller.table import Table as LiveTable
+from controller.tables.runner import Station, remembered
+from controller.tables.table import Table as LiveTable
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
 from devices.drivers import driver as find_driver
 from devices.watch import Watch

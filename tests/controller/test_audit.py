@@ -12,7 +12,7 @@ import pytest
 from nacl.public import PrivateKey
 
 from controller.cli import main
-from controller.confidential import Keeper
+from controller.confidential.boxes import Keeper
 from controller.journal.schema import chained, genesis
 from controller.journal.store import Store
 from controller.proof.audit import audit

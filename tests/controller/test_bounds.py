@@ -12,7 +12,8 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from controller.configuration import Configuration, Mistaken, load
+from controller.configuration.file import load
+from controller.configuration.settings import Configuration, Mistaken
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
 from devices.links import mqtt, replay, serial_port, usb

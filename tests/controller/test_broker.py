@@ -8,7 +8,7 @@ import socket
 import aiomqtt
 import pytest
 
-from controller.broker import NotLoopback, embedded_broker, loopback
+from controller.mqtt.embedded_broker import NotLoopback, embedded_broker, loopback
 
 
 async def test_it_serves_a_free_port_of_this_machine_and_ends_cleanly() -> None:

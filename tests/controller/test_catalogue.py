@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.catalogue import Pair, catalogue, playable
+from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import GAMES, make_game
 from tests.controller.seeds import NUMBERS, stands_in
 

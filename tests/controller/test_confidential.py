@@ -14,20 +14,20 @@ import structlog
 from nacl.public import PrivateKey
 
 from controller.cli import main
-from controller.commands import AnyCommand, BetsClose, CardDecide, CardsTurn, Command, RoundConfirm, SessionOpen
-from controller.confidential import Keeper, Unopened, is_locked, is_sealed, open_sealed
-from controller.desk import Desk, Place
-from controller.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned, RoundResult
+from controller.confidential.boxes import Keeper, Unopened, is_locked, is_sealed, open_sealed
+from controller.contract.commands import AnyCommand, BetsClose, CardDecide, CardsTurn, Command, RoundConfirm, SessionOpen
+from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned, RoundResult
+from controller.contract.notation import Input, read_event, read_input, write
+from controller.contract.retained import About
+from controller.contract.topics import Topics
 from controller.games.decks import deck
 from controller.games.game import Game, Rejected
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.notation import Input, read_event, read_input, write
-from controller.retained import About
-from controller.station import Station
-from controller.table import Table
-from controller.topics import Topics
+from controller.mqtt.tables_api import Desk, Place
+from controller.tables.runner import Station
+from controller.tables.table import Table
 from devices.calls import Heard
 from devices.readings import CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
 from tests.controller.decrees import PAIRS

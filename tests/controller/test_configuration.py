@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import configuration
-from controller.configuration import Configuration, Mistake, Mistaken, load
+from controller.configuration import settings
+from controller.configuration.file import load
+from controller.configuration.settings import Configuration, Mistake, Mistaken
 from devices import places, sections
 from devices.drivers import DRIVERS, driver
 
@@ -356,14 +357,14 @@ def _told(field: msgspec.structs.FieldInfo) -> str:
 @pytest.mark.parametrize(
     ("section", "kind"),
     [
-        ("[site]", configuration.Site),
-        ("[journal]", configuration.Journal),
-        ("[surveillance]", configuration.Surveillance),
-        ("[recordings]", configuration.Recordings),
-        ("[broker]", configuration.Broker),
-        ("[log]", configuration.Log),
-        ("[[table]]", configuration.Table),
-        ("[[table.device]]", configuration.Device),
+        ("[site]", settings.Site),
+        ("[journal]", settings.Journal),
+        ("[surveillance]", settings.Surveillance),
+        ("[recordings]", settings.Recordings),
+        ("[broker]", settings.Broker),
+        ("[log]", settings.Log),
+        ("[[table]]", settings.Table),
+        ("[[table.device]]", settings.Device),
         *((name, driver(name).options) for name in DRIVERS),
     ],
 )
@@ -374,11 +375,11 @@ def test_the_document_tells_every_key_and_default(section: str, kind: type[msgsp
 def test_the_document_has_every_section() -> None:
     sections = {get_args(field.type)[0] if get_args(field.type) else field.type for field in msgspec.structs.fields(Configuration)}
     assert sections == {
-        configuration.Site,
-        configuration.Table,
-        configuration.Journal,
-        configuration.Surveillance,
-        configuration.Recordings,
-        configuration.Broker,
-        configuration.Log,
+        settings.Site,
+        settings.Table,
+        settings.Journal,
+        settings.Surveillance,
+        settings.Recordings,
+        settings.Broker,
+        settings.Log,
     }

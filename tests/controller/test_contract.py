@@ -11,14 +11,14 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from controller.commands import COMMANDS
-from controller.confidential import Opened, Sealed
-from controller.desk import Status
-from controller.notation import read_event, read_input, write
-from controller.orders import Reply, read_order
-from controller.retained import Alert, State
-from controller.schemas import documents
-from controller.topics import Topics, level
+from controller.contract.commands import COMMANDS
+from controller.contract.node import NodeStatus
+from controller.contract.notation import read_event, read_input, write
+from controller.contract.orders import Reply, read_order
+from controller.contract.retained import Alert, State
+from controller.contract.schemas import documents
+from controller.contract.sealed import Opened, Sealed
+from controller.contract.topics import Topics, level
 from tests import contract
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
@@ -29,7 +29,7 @@ EXAMPLES = [
 RETAINED: dict[str, type[Any]] = {
     "state": State,
     "alert": Alert,
-    "status": Status,
+    "status": NodeStatus,
     "reply": Reply,
     "sealed": Sealed,
     "opened": Opened,
@@ -70,7 +70,7 @@ def component(label: str) -> tuple[str, str]:
         "reply": ("replies", "Reply"),
         "state": ("retained", "State"),
         "alert": ("retained", "Alert"),
-        "status": ("node", "Status"),
+        "status": ("node", "NodeStatus"),
         "sealed": ("sealed", "Sealed"),
         "opened": ("sealed", "Opened"),
     }[kind]

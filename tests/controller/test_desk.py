@@ -12,11 +12,11 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.connection import Incoming
-from controller.desk import CORRELATION, Desk, Place
+from controller.contract.topics import DEEPEST, LONGEST, Topics, within
 from controller.games.game import Rejected
 from controller.journal.journal import Journal
-from controller.topics import DEEPEST, LONGEST, Topics, within
+from controller.mqtt.connection import Incoming
+from controller.mqtt.tables_api import CORRELATION, Desk, Place
 from tests.controller.test_station import station
 
 REPLY = "novamas/v1/palma/r1/reply"

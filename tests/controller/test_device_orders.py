@@ -12,18 +12,19 @@ from typing import Any, NamedTuple, get_args
 import msgspec
 import pytest
 
-from controller import device_orders, station
-from controller.commands import DeviceCommand, Role
-from controller.device_orders import command_device
-from controller.events import AnyEvent, DeviceCommanded
+from controller.contract.commands import DeviceCommand, Role
+from controller.contract.events import AnyEvent, DeviceCommanded
+from controller.contract.notation import Input
+from controller.contract.orders import DeviceOrder
+from controller.contract.retained import About
 from controller.games.game import Rejected
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.notation import Input
-from controller.orders import DeviceOrder
-from controller.retained import About
-from controller.station import Station
-from controller.table import Table
+from controller.tables import device_orders
+from controller.tables import runner as station
+from controller.tables.device_orders import command_device
+from controller.tables.runner import Station
+from controller.tables.table import Table
 from devices.device import Device
 from devices.readings import WheelNumber
 from tests.controller.counting import FATAL, Counting

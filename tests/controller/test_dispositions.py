@@ -12,8 +12,8 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from controller.commands import COMMANDS, CardDecide, VoidReason
-from controller.events import EVENTS
+from controller.contract.commands import COMMANDS, CardDecide, VoidReason
+from controller.contract.events import EVENTS
 from controller.games.games import make_game, settings_of
 from controller.games.hands.evaluator import RANKINGS
 from controller.rulebooks.dispositions import Disposition, coverage, dispositions, own_rules, subjects

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import fields
 
-from controller.configuration import Configuration, Mistaken, load
+from controller.configuration.file import load
+from controller.configuration.settings import Configuration, Mistaken
 from controller.games.games import GAMES, make_game, settings_of
 from controller.rulebooks.rulebook import rulebook
 from devices import places, sections

@@ -16,19 +16,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import fields
 
-from controller import notation
-from controller.boot import Begun, Boot
-from controller.commands import COMMANDS
-from controller.events import AnyEvent
+from controller.contract import notation
+from controller.contract.commands import COMMANDS
+from controller.contract.events import AnyEvent
+from controller.contract.json_bodies import read_body
+from controller.contract.node import Checkpoint
+from controller.contract.notation import read_event, read_input, write
+from controller.contract.orders import DeviceOrder, Recall, Unreadable, client_of, read_order
+from controller.contract.topics import level
 from controller.games.games import make_game
-from controller.json_bodies import read_body
-from controller.notation import read_event, read_input, write
-from controller.orders import DeviceOrder, Recall, Unreadable, client_of, read_order
-from controller.proof.checkpoint import Checkpoint, checkpoint_path, flaw, kept
+from controller.journal.setup import Begun, Boot
+from controller.proof.checkpoint import checkpoint_path, flaw, kept
 from controller.proof.segment import FORMAT, Broken, Header, Line, Segment
 from controller.proof.witness import Witness
-from controller.table import Table, _Saved
-from controller.topics import level
+from controller.tables.table import Table, _Saved
 from devices.readings import EXACT, READINGS
 from tests.hostile import anything, numbers, sample, spoiled
 

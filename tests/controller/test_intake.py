@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from controller.intake import ALL_WAITING, CLIENT, LINES, TABLE, WAITING, Intake, Pace
+from controller.mqtt.intake import ALL_WAITING, CLIENT, LINES, TABLE, WAITING, Intake, Pace
 
 Put = Callable[[Intake[str]], Awaitable[None]]
 

@@ -12,11 +12,13 @@ from nacl.public import PrivateKey, SealedBox
 from nacl.signing import SigningKey
 
 from controller.cli import main
-from controller.confidential import BadSignature, Keeper, Opened, Unopened, open_sealed, public_key, signer_of, spelled
-from controller.configuration import Configuration, Mistaken, load
-from controller.key_file import KeyFileUnusable, read_key_file
-from controller.keys import keeper_of
+from controller.confidential.boxes import BadSignature, Keeper, Unopened, open_sealed, public_key, signer_of, spelled
+from controller.confidential.key_file import KeyFileUnusable, read_key_file
+from controller.configuration.file import load
+from controller.configuration.settings import Configuration, Mistaken
+from controller.contract.sealed import Opened
 from controller.proof.checkpoint import public
+from controller.service.keys import keeper_of
 
 PAIR = PrivateKey.generate()
 

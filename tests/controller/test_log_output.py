@@ -14,7 +14,7 @@ from typing import TextIO, cast
 import pytest
 import structlog
 
-from controller.log_output import LogOutput
+from controller.service.log_output import LogOutput
 from tests.daemon.mosquitto import until
 
 F_SETPIPE_SZ = 1031

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import pytest
 import structlog
 
-from controller import logs
+from controller.service import logs
 
 
 @pytest.fixture(autouse=True)

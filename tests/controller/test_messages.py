@@ -15,17 +15,17 @@ import msgspec
 import pytest
 
 from controller.cli import main
-from controller.commands import AnyCommand, VoidReason
-from controller.events import EVENTS, AlertRaised, Colour, Half, HandDecided, Parity, RoundUnresolved
-from controller.events_cards import Hand
+from controller.contract.card_events import Hand
+from controller.contract.commands import AnyCommand, VoidReason
+from controller.contract.events import EVENTS, AlertRaised, Colour, Half, HandDecided, Parity, RoundUnresolved
+from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, first_of, text, word
+from controller.contract.retained import LinkState, Status
 from controller.games.chemin.state import Fate
 from controller.games.games import GAMES
 from controller.games.hands.rankings import Category
 from controller.games.pai_gow.turn import WRONGLY_SET
 from controller.games.poker.readings import UNREADY
 from controller.games.wheels.turn import WRONG_DEVICE
-from controller.messages.messages import ENGLISH, LANGUAGES, catalogue, first_of, text, word
-from controller.retained import LinkState, Status
 from controller.rulebooks.rulebook import Decree, rulebook
 from devices.readings import READINGS, DiceFaultName, ShoeFaultName, WheelFaultName
 from tests import contract
@@ -86,8 +86,8 @@ def test_no_text_says_null() -> None:
 
 def test_the_files_are_in_the_wheel() -> None:
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
-    assert data["controller.messages"] == ["*.toml"]
-    assert {path.stem for path in (CONTROLLER / "messages").glob("*.toml")} == set(LANGUAGES)
+    assert data["controller.contract.messages"] == ["*.toml"]
+    assert {path.stem for path in (CONTROLLER / "contract" / "messages").glob("*.toml")} == set(LANGUAGES)
 
 
 # What the code can send

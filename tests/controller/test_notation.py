@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.notation import read_input
+from controller.contract.notation import read_input
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.notify import notify, watchdog_interval
+from controller.service.systemd_notify import notify, watchdog_interval
 
 
 @pytest.mark.parametrize("abstract", [False, True])

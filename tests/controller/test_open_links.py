@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.notation import Input
+from controller.contract.notation import Input
 from devices.readings import LinkOpen
 from tests.controller.decrees import PAIRS
 from tests.controller.games.test_every_input import Trial

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import fields
 
-from controller.commands import COMMANDS, RoundVoid
-from controller.notation import read_input, write
-from controller.orders import LARGEST, DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
-from controller.topics import Topics, level
+from controller.contract.commands import COMMANDS, RoundVoid
+from controller.contract.notation import read_input, write
+from controller.contract.orders import LARGEST, DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
+from controller.contract.topics import Topics, level
 
 HEAD = {"by": "M. Lasa", "role": "table_head"}
 

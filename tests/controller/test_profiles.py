@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.boot import Boot, boot
-from controller.configuration import Mistaken, load
+from controller.configuration.file import load
+from controller.configuration.settings import Mistaken
+from controller.journal.setup import Boot, boot
 from devices.drivers import driver
 from tests.devices.profiles.described import FOLDER
 

@@ -7,12 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import cast
 
-from controller.configuration import Broker
-from controller.connection import Connection, Message
-from controller.desk import Desk
+from controller.configuration.settings import Broker
+from controller.contract.topics import Topics
 from controller.journal.journal import Journal
-from controller.publisher import BACKLOG, LONGEST, LONGEST_REFUSED, SHORTEST, SHORTEST_REFUSED, Publisher, next_pause
-from controller.topics import Topics
+from controller.mqtt.connection import Connection, Message
+from controller.mqtt.publisher import BACKLOG, LONGEST, LONGEST_REFUSED, SHORTEST, SHORTEST_REFUSED, Publisher, next_pause
+from controller.mqtt.tables_api import Desk
 from tests.controller.records import record
 
 

@@ -17,7 +17,7 @@ from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
 from controller.journal.salvage import spans
 from controller.journal.schema import Entry, JournalUnread, JournalUnusable
-from controller.station import Station
+from controller.tables.runner import Station
 from tests.chaos.disk import spoil
 from tests.controller.premises import Premises
 from tests.controller.records import record

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller.boot import Boot, Removed, boot
 from controller.journal import journal as writer
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, JournalUnusable
+from controller.journal.setup import Boot, Removed, boot
 from controller.proof import archivist, sealing, timekeeper
 from controller.proof.checkpoint import key_path, load_key, public
 from controller.proof.outcome import Outcome

@@ -12,7 +12,7 @@ import pytest
 
 from controller.proof import archivist
 from controller.proof.audit import audit
-from controller.wire import MOST
+from controller.tables.byte_trace import MOST
 from devices.calls import Heard
 from tests.controller.premises import Premises
 

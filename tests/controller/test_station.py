@@ -12,21 +12,21 @@ import msgspec
 import pytest
 from nacl.public import PrivateKey
 
-from controller import health
-from controller.commands import SessionOpen
-from controller.confidential import Keeper
-from controller.configuration import Broker
-from controller.desk import Desk, Place
+from controller.confidential.boxes import Keeper
+from controller.configuration.settings import Broker
+from controller.contract.commands import SessionOpen
+from controller.contract.notation import read_event
+from controller.contract.orders import Recall
+from controller.contract.topics import Topics
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from controller.health import Physician
 from controller.journal.journal import Journal
-from controller.notation import read_event
-from controller.orders import Recall
-from controller.publisher import Publisher
-from controller.station import Station
-from controller.table import Table
-from controller.topics import Topics
+from controller.mqtt.publisher import Publisher
+from controller.mqtt.tables_api import Desk, Place
+from controller.service import health
+from controller.service.health import Physician
+from controller.tables.runner import Station
+from controller.tables.table import Table
 from devices.calls import Heard
 from devices.device import Device
 from devices.readings import LinkGarbage, LinkUp

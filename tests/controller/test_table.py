@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given as property_of
 from hypothesis import strategies as st
 
-from controller.commands import (
+from controller.contract.commands import (
     AlertAcknowledge,
     BetsClose,
     BetsOpen,
@@ -19,12 +19,12 @@ from controller.commands import (
     SessionOpen,
     ShoeStart,
 )
-from controller.events import AlertCleared, AlertRaised, AnyEvent, DataLate, DeviceState, ResultCorrected, RoundResult
+from controller.contract.events import AlertCleared, AlertRaised, AnyEvent, DataLate, DeviceState, ResultCorrected, RoundResult
+from controller.contract.notation import Input, read_event, write
+from controller.contract.retained import About
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from controller.notation import Input, read_event, write
-from controller.retained import About
-from controller.table import CORRECTABLE, Table, Unrestorable
+from controller.tables.table import CORRECTABLE, Table, Unrestorable
 from devices.readings import (
     LinkGarbage,
     LinkLate,

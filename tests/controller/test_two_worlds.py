@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.commands import COMMANDS, CardDecide, CardsDeal, CardsShow, ResultCorrect, RoundConfirm
+from controller.contract.commands import COMMANDS, CardDecide, CardsDeal, CardsShow, ResultCorrect, RoundConfirm
+from controller.contract.notation import Input, write
+from controller.contract.retained import About
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from controller.notation import Input, write
-from controller.retained import About
-from controller.table import Table
+from controller.tables.table import Table
 from devices.readings import READINGS, CardDrawn, Reading, ShufflerVerdict
 from tests.controller.anything import anything
 from tests.controller.decrees import PAIRS

@@ -14,11 +14,12 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.cli import main
-from controller.confidential import Keeper
+from controller.confidential.boxes import Keeper
+from controller.contract.node import Checkpoint
 from controller.journal.journal import Journal
 from controller.journal.schema import Head, Record
 from controller.proof.audit import audit
-from controller.proof.checkpoint import Checkpoint, checkpoint_path, key_path, load_key, sign
+from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sign
 from controller.proof.findings import OTHER_KEY
 from controller.proof.outcome import Outcome
 from controller.proof.segment import segments

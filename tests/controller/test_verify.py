@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from controller.cli import main
-from controller.proof.checkpoint import Checkpoint, checkpoint_path, flaw, kept, key_path
+from controller.contract.node import Checkpoint
+from controller.proof.checkpoint import checkpoint_path, flaw, kept, key_path
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
 from controller.proof.witness import Witness

@@ -14,14 +14,14 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
-from controller import daemon
 from controller.cli import main
-from controller.connection import Disconnected
-from controller.daemon import Daemon
 from controller.journal.journal import Journal
+from controller.mqtt.connection import Disconnected
+from controller.mqtt.publisher import Publisher
 from controller.proof import archivist
 from controller.proof.archivist import Archivist
-from controller.publisher import Publisher
+from controller.service import daemon
+from controller.service.daemon import Daemon
 from devices.device import Device
 
 STRUCK = threading.Event()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.topics import level
+from controller.contract.topics import level
 from tests.daemon.mosquitto import Subscriber, until
 from tests.daemon.process import Daemon, Wheel
 

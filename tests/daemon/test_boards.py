@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from nacl.public import PrivateKey
 
-from controller.confidential import open_sealed
+from controller.confidential.boxes import open_sealed
 from controller.proof.audit import audit
 from devices.board.report import write_report
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until

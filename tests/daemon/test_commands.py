@@ -11,8 +11,8 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from controller.cli import main
+from controller.contract.topics import level
 from controller.proof.audit import audit
-from controller.topics import level
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import HEAD, TABLE, command, spin, until_more, until_said, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.ending import SOFTWARE
+from controller.service.ending import SOFTWARE
 from tests.daemon.faults import TASKS
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import TABLE, command, spin, until_up

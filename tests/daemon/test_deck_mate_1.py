@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nacl.public import PrivateKey
 
-from controller.confidential import open_sealed
+from controller.confidential.boxes import open_sealed
 from controller.proof.audit import audit
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import until_open

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from controller.connection import Incoming, Message
-from controller.own_topics import ECHOES, GATHERED, OwnTopics
+from controller.mqtt.connection import Incoming, Message
+from controller.mqtt.own_topics import ECHOES, GATHERED, OwnTopics
 from tests.daemon.mosquitto import Heard, Mosquitto, Subscriber, until
 from tests.daemon.play import NODE, TABLE, command, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table

@@ -16,12 +16,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from controller.confidential.key_file import KeyFileUnusable, write_key_file
 from controller.journal.file import lock
 from controller.journal.schema import Entry, Head, JournalUnusable, chained
-from controller.key_file import KeyFileUnusable, write_key_file
-from controller.privacy import exposed
 from controller.proof.checkpoint import KeyUnusable, checkpoint_path, keep, make_key, sign
 from controller.proof.segment import FORMAT, Header, write_segment
+from controller.service.privacy import exposed
 from devices.recording import RecordingWriter, _compress
 from tests.daemon.mosquitto import free_port
 from tests.daemon.process import Daemon, Wheel, configuration, table
@@ -127,7 +127,7 @@ def test_a_file_that_was_left_half_written_is_begun_anew(tmp_path: Path) -> None
 def test_no_core_is_written_and_all_that_is_created_is_private(tmp_path: Path) -> None:
     told = """
 import ctypes, os, resource, sys
-from controller.privacy import keep_private
+from controller.service.privacy import keep_private
 keep_private()
 print(resource.getrlimit(resource.RLIMIT_CORE), ctypes.CDLL(None).prctl(3), oct(os.umask(0)))
 """

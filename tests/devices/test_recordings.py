@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.notation import read_input, write
+from controller.contract.notation import read_input, write
 from devices.drivers import DRIVERS, driver
 from devices.readings import AnyReading
 from devices.recording import Recording, read_recording

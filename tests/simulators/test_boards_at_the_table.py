@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.events import AnyEvent, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import AnyEvent, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.notation import Input, read_input
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from controller.notation import Input, read_input
 from devices.readings import LinkStale, LinkUp
 from simulators.board import Scene
 from simulators.dice.dice import Dice

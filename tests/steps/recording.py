@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.notation import read_input
+from controller.contract.notation import read_input
 from tests.steps.renames import given_now
 from tests.steps.runs import Run, Step, digest, recorded, said
 

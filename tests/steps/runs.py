@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.commands import SessionOpen, ShoeStart
+from controller.contract.commands import SessionOpen, ShoeStart
+from controller.contract.notation import Input, write
+from controller.contract.times import utc
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from controller.notation import Input, write
-from controller.table import Table
-from controller.times import utc
+from controller.tables.table import Table
 from devices.recording import read_recording
 from tests.controller.decrees import PAIRS
 from tests.controller.games import scripts

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from rich.console import Console
 
-from controller.messages.messages import ENGLISH, LANGUAGES, catalogue, text, word
+from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, text, word
 from subscribers.screen import FAMILIES, PLAIN, SLIM, Trouble, picture
 from subscribers.table_view import TableView
 from subscribers.words import alert, command, mark, who

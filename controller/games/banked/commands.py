@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.commands import (
+from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     BoxesSet,
@@ -19,7 +19,7 @@ from controller.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.events import CardRemoved, DeckChecked, SessionClosed
+from controller.contract.events import CardRemoved, DeckChecked, SessionClosed
 from controller.games.banked.readings import Turn, go_on
 from controller.games.banked.state import Deal, Held
 from controller.games.game import Rejected

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from controller import commands as person
+from controller.contract import commands as person
 from controller.games import talla
 from controller.games.banked import commands, readings
 from controller.games.banked.state import BankedState, Deal

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.events import DeckChecked
+from controller.contract.events import DeckChecked
 from controller.games.banked.state import QUEUE, Held
 from controller.games.banked.turn import BankedTurn
 from controller.games.moves import frame_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from controller.commands import CardsShow
+from controller.contract.commands import CardsShow
 from controller.games.poker.cards import Table
 from controller.games.poker.deal import Order, due
 from controller.games.poker.state import PokerState

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from controller.commands import CardsShow, Command, DealError, ResultCorrect, VoidReason
-from controller.events import (
+from controller.contract.commands import CardsShow, Command, DealError, ResultCorrect, VoidReason
+from controller.contract.events import (
     BetsClosed,
     CardExpected,
     Frame,

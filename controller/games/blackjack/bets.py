@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from controller.commands import BetPlace, BetWithdraw
+from controller.contract.commands import BetPlace, BetWithdraw
 from controller.games import stakes
 from controller.games.blackjack.state import Deal
 from controller.games.blackjack.turn import Turn

@@ -5,7 +5,7 @@ What hands do and what a person decides about a card is in ``blackjack.decisions
 
 from __future__ import annotations
 
-from controller.commands import (
+from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     BoxesSet,
@@ -19,7 +19,7 @@ from controller.commands import (
     ShoeEnd,
     ShoeStart,
 )
-from controller.events import LastRounds, SessionClosed
+from controller.contract.events import LastRounds, SessionClosed
 from controller.games import shoe, talla
 from controller.games.blackjack.course import between_plays
 from controller.games.blackjack.state import Limit, Seat

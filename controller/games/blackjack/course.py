@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.commands import AnyCommand, HandDouble, HandDraw, HandEvenMoney, HandSplit, HandStand, HandSurrender
-from controller.events import Hand, Settled
+from controller.contract.commands import AnyCommand, HandDouble, HandDraw, HandEvenMoney, HandSplit, HandStand, HandSurrender
+from controller.contract.events import Hand, Settled
 from controller.games.blackjack.hands import (
     Outcome,
     both,

@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.commands import CardDecide, HandDouble, HandDraw, HandEvenMoney, HandSplit, HandStand, HandSurrender
-from controller.events import CardsBurned, HandDecided
+from controller.contract.commands import CardDecide, HandDouble, HandDraw, HandEvenMoney, HandSplit, HandStand, HandSurrender
+from controller.contract.events import CardsBurned, HandDecided
 from controller.games import shoe, talla
 from controller.games.blackjack import course
 from controller.games.blackjack.state import Deal, Held, Seat

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from controller import commands as person
+from controller.contract import commands as person
 from controller.games import shoe, stakes, talla
 from controller.games.blackjack import bets, commands, course, decisions, readings
 from controller.games.blackjack.course import Rules

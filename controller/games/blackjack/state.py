@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.events import Frame, Hand
+from controller.contract.events import Frame, Hand
 from controller.games.moves import Remembered
 from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake

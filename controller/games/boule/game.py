@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from controller.commands import BetsClose, LimitAnnounce, SessionOpen
+from controller.contract.commands import BetsClose, LimitAnnounce, SessionOpen
 from controller.games import stakes
 from controller.games.boule.chances import bets, chances, faults, settled
 from controller.games.boule.settings import BREACHES, BouleSettings

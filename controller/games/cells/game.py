@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.commands import BetsOpen
+from controller.contract.commands import BetsOpen
 from controller.games.cells import commands, readings
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from controller.events import BetsLastCall
+from controller.contract.events import BetsLastCall
 from controller.games.cells.settings import CellsSettings
 from controller.games.cells.state import CellsState
 from controller.games.wheels.state import Entry, Hand

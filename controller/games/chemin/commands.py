@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.commands import (
+from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     ResultCorrect,
@@ -13,7 +13,7 @@ from controller.commands import (
     ShoeStart,
     TableFollow,
 )
-from controller.events import BetsClosed, RoundOpened
+from controller.contract.events import BetsClosed, RoundOpened
 from controller.games import shoe, talla
 from controller.games.chemin.course import baccarat, settle
 from controller.games.chemin.hands import waits

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from controller.commands import CardDecide
-from controller.events import CardRemoved, CardTurned
+from controller.contract.commands import CardDecide
+from controller.contract.events import CardRemoved, CardTurned
 from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.chemin.commands import closed_round

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from controller import commands as person
+from controller.contract import commands as person
 from controller.games import shoe, stakes, talla
 from controller.games.chemin import commands, errors, readings, words
 from controller.games.chemin.hands import cards_of, next_dealt, shows, speaker

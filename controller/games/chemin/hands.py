@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.events import Hand
+from controller.contract.events import Hand
 from controller.games.baccarat import Cell, banker_draws, player_draws, points, value
 from controller.games.chemin.state import Card, Coup, Fate, Word
 from controller.rulebooks.chemin import Chemin

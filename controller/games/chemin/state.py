@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.events import Frame, Hand
+from controller.contract.events import Frame, Hand
 from controller.games.rounds import Rounds
 from controller.games.shoe import Past, Shoe
 from controller.games.stakes import Stake

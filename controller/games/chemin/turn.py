@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from controller.commands import Command, VoidReason
-from controller.events import (
+from controller.contract.commands import Command, VoidReason
+from controller.contract.events import (
     Announcement,
     CardDealt,
     CardExpected,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.commands import CardsTurn, HandDraw, HandStand
+from controller.contract.commands import CardsTurn, HandDraw, HandStand
 from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import is_open, restore, settle
 from controller.games.chemin.hands import first, speaker, thirds

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from controller.commands import BettingClose, HandAct
-from controller.events import HandDecided
+from controller.contract.commands import BettingClose, HandAct
+from controller.contract.events import HandDecided
 from controller.games.circle.state import Place, Seat, Stands
 from controller.games.circle.turn import Turn
 from controller.games.game import Rejected

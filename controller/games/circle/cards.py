@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import CardsBurn, CardsDeal, CardsShow, CardsTurn
+from controller.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsTurn
 from controller.games.cards import is_card
 from controller.games.circle.state import Card
 from controller.games.circle.turn import Turn

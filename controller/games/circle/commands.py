@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import (
+from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     BoxesSet,
@@ -16,7 +16,7 @@ from controller.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.events import DeckChecked, LastRounds, LimitChanged, SessionClosed
+from controller.contract.events import DeckChecked, LastRounds, LimitChanged, SessionClosed
 from controller.games.circle.readings import checked
 from controller.games.circle.showdown import TIE, Shown, compare, open_boards, open_hands
 from controller.games.circle.state import Round

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from controller.commands import ResultCorrect
+from controller.contract.commands import ResultCorrect
 from controller.games.circle.commands import against_cards
 from controller.games.circle.showdown import TIE, compare, laid_open
 from controller.games.circle.state import Round

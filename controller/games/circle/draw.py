@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from controller.commands import BoxesSet, CardsShow, CardsTurn, HandAct
-from controller.events import BettingClosed, HandDecided
+from controller.contract.commands import BoxesSet, CardsShow, CardsTurn, HandAct
+from controller.contract.events import BettingClosed, HandDecided
 from controller.games.circle import acts, commands, drawn
 from controller.games.circle.errors import Error
 from controller.games.circle.opening import FIRST, lowest, proved

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import CardsShow, CardsTurn
+from controller.contract.commands import CardsShow, CardsTurn
 from controller.games.circle import cards
 from controller.games.circle.opening import FIRST, PILE
 from controller.games.circle.state import Card, Seat

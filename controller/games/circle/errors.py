@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from controller.commands import CardDecide, DealError, VoidReason
-from controller.events import CardDealt
+from controller.contract.commands import CardDecide, DealError, VoidReason
+from controller.contract.events import CardDealt
 from controller.games.circle.acts import leave, settle
 from controller.games.circle.state import Seat
 from controller.games.circle.streets import around, places, streets

@@ -23,8 +23,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller import commands as person
-from controller.events import Hand
+from controller.contract import commands as person
+from controller.contract.events import Hand
 from controller.games.circle import acts, cards, commands, correction, errors, readings, seen
 from controller.games.circle.draw import DrawTurn
 from controller.games.circle.settings import CircleSettings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.events import CardRemoved, DeckChecked
+from controller.contract.events import CardRemoved, DeckChecked
 from controller.games.circle.errors import Error, apply
 from controller.games.circle.state import QUEUE, Came, Card, Place
 from controller.games.circle.streets import places, streets

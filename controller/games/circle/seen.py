@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import (
+from controller.contract.commands import (
     BettingClose,
     CardDecide,
     CardsBurn,
@@ -18,7 +18,7 @@ from controller.commands import (
     HandAct,
     RoundConfirm,
 )
-from controller.events import CardRemoved
+from controller.contract.events import CardRemoved
 from controller.games.cards import is_card
 from controller.games.circle import errors
 from controller.games.circle.errors import Error, apply

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.events import Hand, Settled
+from controller.contract.events import Hand, Settled
 from controller.games.circle.state import Card, Round
 from controller.games.circle.streets import ranking
 from controller.games.hands.evaluator import RANKINGS, Value, best_of

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.events import Frame
+from controller.contract.events import Frame
 from controller.games.poker.state import PokerState
 from devices.readings import CardDrawn, ShufflerPacket
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from controller.commands import CardsShow, HandAct
-from controller.events import BetPlaced, BettingClosed, BettingOpened, CardDealt, CardRemoved, Frame, HandDecided
+from controller.contract.commands import CardsShow, HandAct
+from controller.contract.events import BetPlaced, BettingClosed, BettingOpened, CardDealt, CardRemoved, Frame, HandDecided
 from controller.games.circle import acts, cards
 from controller.games.circle.errors import Error, apply, of_a_player
 from controller.games.circle.speaks import SPEAKS

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 
 from msgspec.structs import replace
 
-from controller.commands import Command, VoidReason
-from controller.events import (
+from controller.contract.commands import Command, VoidReason
+from controller.contract.events import (
     BetsClosed,
     BettingClosed,
     BettingOpened,

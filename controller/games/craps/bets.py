@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
-from controller.events import Settled
+from controller.contract.events import Settled
 from controller.games.craps.settings import CrapsSettings
 from controller.rulebooks.craps import Craps, CrapsBet
 

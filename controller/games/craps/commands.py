@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import (
+from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     DiceTell,
@@ -17,7 +17,7 @@ from controller.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.events import LastRounds, ResultCorrected, SessionClosed
+from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
 from controller.games.craps.state import Entry, Hand

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import DiceChoose, DieReport
-from controller.commands import DiceSet as SetCommand
-from controller.events import DiceChosen, DiceRegistered, DieLost
+from controller.contract.commands import DiceChoose, DieReport
+from controller.contract.commands import DiceSet as SetCommand
+from controller.contract.events import DiceChosen, DiceRegistered, DieLost
 from controller.games.craps.commands import refuse
 from controller.games.craps.state import DiceSet
 from controller.games.craps.turn import Turn

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from controller import commands as person
+from controller.contract import commands as person
 from controller.games.craps import commands, dice, players, readings
 from controller.games.craps.bets import offered
 from controller.games.craps.settings import CrapsSettings

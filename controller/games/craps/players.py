@@ -6,7 +6,7 @@ import re
 
 from msgspec.structs import replace
 
-from controller.commands import BetPlace, BetWithdraw, BoxesSet, ShooterSet
+from controller.contract.commands import BetPlace, BetWithdraw, BoxesSet, ShooterSet
 from controller.games import stakes
 from controller.games.craps.bets import highest, highest_alone, parse
 from controller.games.craps.commands import refuse

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from controller.events import Settled
+from controller.contract.events import Settled
 from controller.games import stakes
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from controller.commands import (
+from controller.contract.commands import (
     BetPlace,
     BetsClose,
     BetsOpen,
@@ -26,7 +26,7 @@ from controller.commands import (
     SessionOpen,
     VoidReason,
 )
-from controller.events import DeckChecked, RoundResult, SessionClosed
+from controller.contract.events import DeckChecked, RoundResult, SessionClosed
 from controller.games import stakes
 from controller.games.game import Rejected
 from controller.games.house_poker import course

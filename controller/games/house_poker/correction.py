@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import ResultCorrect
+from controller.contract.commands import ResultCorrect
 from controller.games.game import Rejected
 from controller.games.house_poker.course import Rules
 from controller.games.house_poker.state import DEALER, Round

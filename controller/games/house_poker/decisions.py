@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import CardDecide, CardsDeal, CardsShow, CardsTurn, HandAct
-from controller.events import CardRemoved
+from controller.contract.commands import CardDecide, CardsDeal, CardsShow, CardsTurn, HandAct
+from controller.contract.events import CardRemoved
 from controller.games.game import Rejected
 from controller.games.house_poker import course
 from controller.games.house_poker.readings import follow_all, place

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from controller import commands as person
+from controller.contract import commands as person
 from controller.games import talla
 from controller.games.house_poker import commands, course, decisions, readings
 from controller.games.house_poker.course import Rules

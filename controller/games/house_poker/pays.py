@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.events import Settled
+from controller.contract.events import Settled
 from controller.games.hands.evaluator import RANKINGS, Value
 from controller.rulebooks.house_poker import HousePoker, Jackpot, Pays, Threshold
 

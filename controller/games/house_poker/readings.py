@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.events import DeckChecked
+from controller.contract.events import DeckChecked
 from controller.games.house_poker import course
 from controller.games.house_poker.state import DEALER, QUEUE, Came
 from controller.games.house_poker.turn import Turn

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.commands import CardsShow
+from controller.contract.commands import CardsShow
 from controller.games.poker.cards import Table
 from controller.games.poker.state import PokerState
 from controller.games.stakes import Stake

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from controller.commands import CardsShow, Command, VoidReason
-from controller.events import (
+from controller.contract.commands import CardsShow, Command, VoidReason
+from controller.contract.events import (
     BetPlaced,
     BetsClosed,
     CardDealt,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from controller.commands import ButtonSet, CardsTurn, DiceSet, DiceTell, HandAct, SessionOpen
-from controller.events import DiceRegistered
+from controller.contract.commands import ButtonSet, CardsTurn, DiceSet, DiceTell, HandAct, SessionOpen
+from controller.contract.events import DiceRegistered
 from controller.games.banked import commands as banked_commands
 from controller.games.banked import game as banked
 from controller.games.banked import readings as banked_readings

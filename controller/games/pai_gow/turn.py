@@ -8,8 +8,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.commands import CardsShow, DealError, ResultCorrect
-from controller.events import ButtonMoved, CardRemoved, DiceThrown, Hand, Settled
+from controller.contract.commands import CardsShow, DealError, ResultCorrect
+from controller.contract.events import ButtonMoved, CardRemoved, DiceThrown, Hand, Settled
 from controller.games.banked.state import BankedState, Deal
 from controller.games.banked.turn import BankedTurn
 from controller.games.game import Rejected

@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.events import CardDealt, CardTurned, Frame
+from controller.contract.events import CardDealt, CardTurned, Frame
 
 Trouble = Literal[
     "card_foreign",  # it is no card of the deck

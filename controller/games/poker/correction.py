@@ -13,8 +13,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from controller.commands import ResultCorrect
-from controller.events import AnyEvent, AwardQualified, Hand, ResultCorrected
+from controller.contract.commands import ResultCorrect
+from controller.contract.events import AnyEvent, AwardQualified, Hand, ResultCorrected
 from controller.games.game import Rejected
 from controller.games.poker.state import REMEMBERED, SHOWN, Entry, PokerState
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from controller.commands import AnyCommand, CardsDeal, CardsShow, ResultCorrect
+from controller.contract.commands import AnyCommand, CardsDeal, CardsShow, ResultCorrect
 from controller.games.machine import Decree, Machine
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import PokerState

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TypeVar
 
-from controller.commands import Command, VoidReason
-from controller.events import Announcement
+from controller.contract.commands import Command, VoidReason
+from controller.contract.events import Announcement
 from controller.games.poker.state import Entry, PokerState
 from controller.games.rounds import Lawful, LawfulMoves
 from controller.games.session import count_down

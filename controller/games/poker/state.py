@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import msgspec
 from msgspec.structs import replace
 
-from controller.events import Hand
+from controller.contract.events import Hand
 from controller.games.moves import Remembered
 
 REMEMBERED = 60

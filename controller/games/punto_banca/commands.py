@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.commands import (
+from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     CardsTurn,

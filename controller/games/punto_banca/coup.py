@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from controller.events import Hand
+from controller.contract.events import Hand
 from controller.games.baccarat import ORDER, SIDES, Side, is_natural, is_pair, next_card, points, winner
 from controller.games.cards import is_card
 from controller.games.punto_banca.settings import PuntoBancaSettings

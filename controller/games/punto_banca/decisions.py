@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import CardDecide
-from controller.events import CardRemoved, CardTurned
+from controller.contract.commands import CardDecide
+from controller.contract.events import CardRemoved, CardTurned
 from controller.games import coups, shoe, talla
 from controller.games.baccarat import SIDES
 from controller.games.cards import is_card

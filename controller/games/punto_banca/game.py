@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from controller import commands as person
+from controller.contract import commands as person
 from controller.games import coups, shoe, stakes, talla
 from controller.games.baccarat import SIDES
 from controller.games.machine import SILENCES, Inputs, Machine

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.events import CardDealt, CardsBurned, RoundUnresolved
+from controller.contract.events import CardDealt, CardsBurned, RoundUnresolved
 from controller.games import coups, shoe, talla
 from controller.games.baccarat import is_natural
 from controller.games.cards import is_card, pips

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from controller.events import Frame, Hand
+from controller.contract.events import Frame, Hand
 from controller.games.baccarat import ORDER, SIDES, Side
 from controller.games.coups import CoupState, Waiting
 from controller.games.shoe import Past, Shoe

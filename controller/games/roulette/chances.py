@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.events import Colour, Half, Parity
+from controller.contract.events import Colour, Half, Parity
 from controller.rulebooks.rulebook import Roulette
 
 NUMBERS = range(1, 37)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.commands import BetPlace, BetsClose, BetWithdraw
+from controller.contract.commands import BetPlace, BetsClose, BetWithdraw
 from controller.games import stakes
 from controller.games.roulette.turn import Turn
 from controller.games.wheels import commands as wheel_commands

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.commands import BetPlace, BetsClose, BetWithdraw
-from controller.events import Colour
+from controller.contract.commands import BetPlace, BetsClose, BetWithdraw
+from controller.contract.events import Colour
 from controller.games import stakes
 from controller.games.roulette import commands, readings
 from controller.games.roulette.chances import chances

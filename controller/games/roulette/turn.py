@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 from msgspec.structs import asdict
 
-from controller.commands import Command, VoidReason
+from controller.contract.commands import Command, VoidReason
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import BREACHES, RouletteSettings
 from controller.games.roulette.state import Entry, Hand, State

@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.commands import Command, DealError, ResultCorrect, VoidReason
-from controller.events import AwardQualified, BetPlaced, Hand, Settled
+from controller.contract.commands import Command, DealError, ResultCorrect, VoidReason
+from controller.contract.events import AwardQualified, BetPlaced, Hand, Settled
 from controller.games.banked.state import BankedState, Deal
 from controller.games.banked.turn import BankedTurn
 from controller.games.game import Rejected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import (
+from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     CardDecide,
@@ -14,7 +14,7 @@ from controller.commands import (
     RoundVoid,
     ShoeStart,
 )
-from controller.events import CardDealt, CardRemoved
+from controller.contract.events import CardDealt, CardRemoved
 from controller.games import coups, shoe, talla
 from controller.games.cards import is_card
 from controller.games.coups import Waiting

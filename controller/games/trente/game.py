@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from controller import commands as person
+from controller.contract import commands as person
 from controller.games import coups, shoe, stakes, talla
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line

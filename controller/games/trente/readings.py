@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.commands import Command
-from controller.events import CardRemoved
+from controller.contract.commands import Command
+from controller.contract.events import CardRemoved
 from controller.games import coups, shoe, talla
 from controller.games.coups import Waiting
 from controller.games.moves import frame_of

@@ -11,8 +11,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.commands import Command, VoidReason
-from controller.events import (
+from controller.contract.commands import Command, VoidReason
+from controller.contract.events import (
     CardDealt,
     CardExpected,
     ResultCorrected,

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from controller.commands import HandAct
+from controller.contract.commands import HandAct
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from controller.commands import DealError
-from controller.events import BetPlaced, Hand, Settled
+from controller.contract.commands import DealError
+from controller.contract.events import BetPlaced, Hand, Settled
 from controller.games.banked.state import BankedState, Deal
 from controller.games.banked.turn import BankedTurn
 from controller.games.game import Rejected

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from controller.commands import (
+from controller.contract.commands import (
     BetsClose,
     BetsOpen,
     Command,
@@ -18,7 +18,7 @@ from controller.commands import (
     SessionClose,
     SessionOpen,
 )
-from controller.events import LastRounds, ResultCorrected, SessionClosed
+from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.game import Rejected
 from controller.games.roles import allow_minimum
 from controller.games.session import another_round, corrects, no_round, session, stands, undecided

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from controller import commands as person
+from controller.contract import commands as person
 from controller.games import stakes
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.wheels import commands, readings

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from controller.commands import VoidReason
+from controller.contract.commands import VoidReason
 
 Policy = Literal["warn", "ask", "void"]
 """What follows from a breach: it is reported; the result waits for a person; the spin is null."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self, TypeVar
 
 import msgspec
 
-from controller.events import Frame
+from controller.contract.events import Frame
 from controller.games.rounds import Rounds, in_place
 from controller.games.stakes import Stake
 from devices.readings import Number, Phase

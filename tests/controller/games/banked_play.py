@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from controller.events import AnyEvent, Irregularity, RoundResult, RoundVoid
+from controller.contract.events import AnyEvent, Irregularity, RoundResult, RoundVoid
 from controller.games.banked.game import BankedGame
 from devices.readings import DiceRead
 from tests.controller.games.play import AnyPlay, of_kind

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UnsetType
 
-from controller.events import AnyEvent, RoundResult
+from controller.contract.events import AnyEvent, RoundResult
 from controller.games.blackjack.game import BlackjackGame
 from controller.games.blackjack.state import State
 from tests.controller.games.play import AnyPlay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from controller.events import AnyEvent
+from controller.contract.events import AnyEvent
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from devices.readings import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UnsetType
 
-from controller.events import AnyEvent, RoundResult
+from controller.contract.events import AnyEvent, RoundResult
 from controller.games.chemin.game import CheminGame
 from controller.games.chemin.state import State
 from tests.controller.games.play import AnyPlay, only

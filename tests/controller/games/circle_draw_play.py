@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.events import AnyEvent, Irregularity, RoundResult
+from controller.contract.events import AnyEvent, Irregularity, RoundResult
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.play import of_kind
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from controller.events import (
+from controller.contract.events import (
     AnyEvent,
     CardDealt,
     CardRemoved,
@@ -17,11 +17,11 @@ from controller.events import (
     RoundUnresolved,
     RoundVoid,
 )
+from controller.contract.notation import read_event, write
 from controller.games.circle.showdown import cards_of
 from controller.games.circle.state import State
 from controller.games.circle.streets import pack
 from controller.games.game import Rejected
-from controller.notation import read_event, write
 from devices.readings import CardDrawn, LinkGap, LinkLost, LinkUp, ShufflerVerdict
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.corrections import Standing, there_and_back

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from controller.events import AnyEvent, AwardQualified, ResultCorrected, RoundResult
+from controller.contract.events import AnyEvent, AwardQualified, ResultCorrected, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.play import AnyPlay
 

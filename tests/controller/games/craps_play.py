@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import AnyEvent, RoundResult
+from controller.contract.events import AnyEvent, RoundResult
 from controller.games.craps.game import CrapsGame
 from controller.games.craps.state import State
 from devices.readings import DiceFault, DiceFaultName, DiceRead, DiceState

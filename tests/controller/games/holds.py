@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import msgspec
 from hypothesis import strategies as st
 
-from controller.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundVoid
+from controller.contract.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundVoid
+from controller.contract.notation import Input, read_event, write
 from controller.games.game import Rejected
-from controller.notation import Input, read_event, write
 from devices.readings import Reading
 from tests.controller.games.play import AnyPlay, said
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from controller.contract.notation import Input
 from controller.games.cards import DECK
-from controller.notation import Input
 from devices.readings import CardDrawn
 
 CARD = "card"

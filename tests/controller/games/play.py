@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from controller.commands import Command
-from controller.events import AnyEvent
+from controller.contract.commands import Command
+from controller.contract.events import AnyEvent
+from controller.contract.notation import Input, read_input
 from controller.games.game import Game
 from controller.games.games import make_game
-from controller.notation import Input, read_input
 from devices.readings import CardCut, CardDrawn, LinkLost, LinkUp, ShufflerPacket
 
 G = TypeVar("G", bound=Game)

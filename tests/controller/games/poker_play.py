@@ -10,11 +10,11 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from controller.events import AnyEvent, CardRemoved, Hand, Irregularity, RoundResult
+from controller.contract.events import AnyEvent, CardRemoved, Hand, Irregularity, RoundResult
+from controller.contract.notation import Input
 from controller.games.cards import DECK
 from controller.games.house_poker.game import HousePokerGame
 from controller.games.house_poker.state import State
-from controller.notation import Input
 from devices.readings import CardDrawn, LinkLost, LinkUp, ShufflerPacket, ShufflerState, ShufflerVerdict, SlotCoin
 from tests.controller.games.play import AnyPlay, of_kind, said
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from controller.events import AnyEvent, CardExpected
+from controller.contract.events import AnyEvent, CardExpected
 from controller.games.baccarat import next_card
 from controller.games.cards import DECK
 from controller.games.punto_banca.game import PuntoBancaGame

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from controller.events import AnyEvent
+from controller.contract.events import AnyEvent
 from controller.games.roulette.game import RouletteGame
 from controller.games.roulette.state import State
 from devices.readings import Number, Phase, WheelFault, WheelFaultName, WheelNumber, WheelPhase

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from controller.cli.decode import pair
+from controller.contract.notation import Input, read_input, write
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from controller.notation import Input, read_input, write
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.events import AwardQualified, ResultCorrected
+from controller.contract.events import AwardQualified, ResultCorrected
 from controller.games.game import Rejected
 from tests.controller.games.banked_play import Play
 from tests.controller.games.play import of_kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controller.events import CardDealt, CardTurned, DeckChecked, Hand, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import CardDealt, CardTurned, DeckChecked, Hand, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
 from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, voids

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.events import AnyEvent, CardDealt, CardTurned, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import AnyEvent, CardDealt, CardTurned, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.notation import read_event, write
 from controller.games.decks import deck
 from controller.games.game import Rejected
 from controller.games.poker import cards as poker_cards
-from controller.notation import read_event, write
 from devices.readings import (
     CardCut,
     CardDrawn,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import AlertCleared, BetsClosed
+from controller.contract.events import AlertCleared, BetsClosed
 from controller.games.game import Rejected
 from devices.readings import ShufflerState, ShufflerStateName
 from tests.controller.games.banked_play import PAIRS, Play

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import BetPlaced, RoundResult, Settled
+from controller.contract.events import BetPlaced, RoundResult, Settled
 from controller.games.game import Rejected
 from tests.controller.decrees import of
 from tests.controller.games.blackjack_play import PAIRS, Play, outcomes

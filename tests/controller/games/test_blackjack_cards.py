@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from controller.events import AlertCleared, AlertRaised, CardDealt, CardRemoved, CardsBurned, Irregularity, RoundResult, RoundVoid
+from controller.contract.events import (
+    AlertCleared,
+    AlertRaised,
+    CardDealt,
+    CardRemoved,
+    CardsBurned,
+    Irregularity,
+    RoundResult,
+    RoundVoid,
+)
 from controller.games.game import Rejected
 from devices.readings import LinkGap, LinkLost, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.games.blackjack_play import PAIRS, Play, dealing, outcomes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import CardDealt, HandDecided, Insurance, RoundResult
+from controller.contract.events import CardDealt, HandDecided, Insurance, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import AwardQualified, JackpotStaked, RoundResult
+from controller.contract.events import AwardQualified, JackpotStaked, RoundResult
 from controller.games.game import Rejected
 from controller.games.games import make_game
 from tests.controller.games.blackjack_play import Play

@@ -14,7 +14,7 @@ from math import sqrt
 
 import pytest
 
-from controller.events import RoundResult
+from controller.contract.events import RoundResult
 from controller.games.blackjack.course import dealer_hand
 from controller.games.blackjack.hands import dealer_draws
 from controller.games.cards import composition

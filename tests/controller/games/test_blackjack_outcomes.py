@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import Hand, HandDecided, RoundResult
+from controller.contract.events import Hand, HandDecided, RoundResult
 from controller.games.blackjack.hands import compare, dealer_hands, is_blackjack, pair_mark, points, sevens_mark
 from controller.games.games import make_game
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes

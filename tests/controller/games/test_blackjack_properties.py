@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from controller.events import (
+from controller.contract.events import (
     AnyEvent,
     CardDealt,
     CardExpected,
@@ -27,11 +27,11 @@ from controller.events import (
     ShoeCut,
     ShoeEnded,
 )
+from controller.contract.notation import Input, read_input
 from controller.games.blackjack.course import KEYS
 from controller.games.blackjack.hands import points
 from controller.games.cards import DECK, composition
 from controller.games.game import Rejected
-from controller.notation import Input, read_input
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
 from tests.controller.anything import FOREIGN
 from tests.controller.games.blackjack_play import PAIRS, Play

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import BetsClosed, CardDealt, CardExpected, HandDecided, Irregularity, RoundOpened, RoundResult
+from controller.contract.events import BetsClosed, CardDealt, CardExpected, HandDecided, Irregularity, RoundOpened, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from controller.events import (
+from controller.contract.events import (
     AlertCleared,
     CardDealt,
     CardExpected,
@@ -19,8 +19,8 @@ from controller.events import (
     ShoeEnded,
     ShoeStarted,
 )
+from controller.contract.notation import write
 from controller.games.game import Rejected
-from controller.notation import write
 from devices.readings import CardDrawn
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, dealing, outcomes
 from tests.controller.games.play import of_kind, only, whats

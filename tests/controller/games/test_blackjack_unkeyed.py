@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import CardDealt, Irregularity, RoundResult, RoundUnresolved, ShoeCut, ShoeEnded
+from controller.contract.events import CardDealt, Irregularity, RoundResult, RoundUnresolved, ShoeCut, ShoeEnded
 from controller.games.game import Rejected
 from tests.controller.games.blackjack_play import Play, outcomes
 from tests.controller.games.play import of_kind, only, whats

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import ResultCorrected, RoundResult, RoundVoid, Settled
+from controller.contract.events import ResultCorrected, RoundResult, RoundVoid, Settled
 from controller.games.game import Rejected
 from tests.controller.decrees import of
 from tests.controller.games.cells_play import DECREES, Play, table

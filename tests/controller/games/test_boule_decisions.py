@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.events import (
+from controller.contract.events import (
     Irregularity,
     LastRounds,
     LimitChanged,

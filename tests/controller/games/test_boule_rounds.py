@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import (
+from controller.contract.events import (
     AlertRaised,
     BetPlaced,
     BetsClosed,

@@ -11,10 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.events import AnyEvent, BetsClosed, BetsLastCall, ResultCorrected, RoundOpened, RoundResult, RoundUnresolved
-from controller.events import RoundVoid as Null
+from controller.contract.events import (
+    AnyEvent,
+    BetsClosed,
+    BetsLastCall,
+    ResultCorrected,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
+from controller.contract.events import RoundVoid as Null
+from controller.contract.notation import Input
 from controller.games.game import Rejected
-from controller.notation import Input
 from devices.readings import LinkLost, LinkUp, Phase, Reading, WheelCell, WheelFault, WheelFaultName, WheelNumber, WheelPhase
 from tests.controller.games.cells_play import DECREES, Play
 from tests.controller.games.holds import has_one_end, holds, sessions_of, spoken

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.events import Irregularity
+from controller.contract.events import Irregularity
 from tests.controller.games.chemin_play import DECREES, Play, at_table
 from tests.controller.games.play import of_kind
 

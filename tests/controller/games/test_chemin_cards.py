@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import CardDealt, CardRemoved, CardTurned, Irregularity, RoundResult, RoundVoid
+from controller.contract.events import CardDealt, CardRemoved, CardTurned, Irregularity, RoundResult, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkGap, LinkLost, LinkUp
 from tests.controller.games.chemin_play import at_table, points, result_of, rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult
+from controller.contract.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from controller.events import (
+from controller.contract.events import (
     BetsClosed,
     CardDealt,
     CardExpected,

@@ -7,7 +7,7 @@ import random
 import msgspec
 import pytest
 
-from controller.events import RoundResult, ShoeCut, ShoeEnded
+from controller.contract.events import RoundResult, ShoeCut, ShoeEnded
 from controller.games.cards import DECK
 from controller.games.chemin.state import State
 from tests.controller.games.chemin_play import PAIRS, Play
@@ -21,7 +21,7 @@ def worth(cards: list[str]) -> int:
     return made % 10
 
 
-class Talla:
+class ShoeTopic:
     """A shuffled shoe, and a table whose players keep to the rules as far as the cards tell them."""
 
     def __init__(self, game: str, decree: str, seed: int) -> None:
@@ -108,7 +108,7 @@ class Talla:
 @pytest.mark.parametrize(("game", "decree"), PAIRS)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_talla_from_the_first_card_to_the_last(game: str, decree: str, seed: int) -> None:
-    talla = Talla(game, decree, seed)
+    talla = ShoeTopic(game, decree, seed)
     play, rounds = talla.play, 0
     while not of_kind(play.events, ShoeEnded):
         result = talla.round()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import AnyEvent, CardsBurned, Irregularity
+from controller.contract.events import AnyEvent, CardsBurned, Irregularity
 from devices.readings import CardDrawn
 from tests.controller.games.circle_play import HOLES, Play, table
 

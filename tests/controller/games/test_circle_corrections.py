@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.events import Frame, Hand, ResultCorrected, RoundResult
+from controller.contract.events import Frame, Hand, ResultCorrected, RoundResult
+from controller.contract.notation import read_input
 from controller.games.circle.streets import pack
 from controller.games.game import Rejected
 from controller.games.poker.state import SHOWN
-from controller.notation import read_input
 from tests.controller.games.circle_draw_play import covered
 from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
 from tests.controller.games.play import of_kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import BettingOpened, CardTurned, HandDecided, Irregularity, RoundResult
+from controller.contract.events import BettingOpened, CardTurned, HandDecided, Irregularity, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.circle_play import SYNTHETIC, half_dealt, holdem, laid, table, void, whats
 from tests.controller.games.play import of_kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import (
+from controller.contract.events import (
     AlertRaised,
     CardDealt,
     CardRemoved,

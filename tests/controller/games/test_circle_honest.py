@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from controller.events import Irregularity, RoundResult
+from controller.contract.events import Irregularity, RoundResult
 from controller.games.circle.opening import FIRST, lowest, opens
 from controller.games.circle.streets import pack, ranking
 from controller.games.hands.evaluator import best, value

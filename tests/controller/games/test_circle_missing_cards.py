@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controller.events import DeckChecked
+from controller.contract.events import DeckChecked
 from devices.readings import ShufflerVerdict
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.play import of_kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import Irregularity
+from controller.contract.events import Irregularity
 from controller.games.circle.opening import FIRST, PILE
 from controller.games.circle.streets import pack
 from tests.controller.games.circle_evening import Evening, check_rounds, check_words, thousand_rounds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import AnyEvent, Irregularity, RoundResult
+from controller.contract.events import AnyEvent, Irregularity, RoundResult
 from controller.games.game import Rejected
 from devices.readings import CardDrawn, LinkLost, LinkUp
 from tests.controller.games.circle_play import Play, table

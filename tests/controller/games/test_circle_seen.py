@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from controller.events import AnyEvent, CardDealt, CardExpected, CardRemoved, Irregularity, RoundResult, RoundVoid
+from controller.contract.events import AnyEvent, CardDealt, CardExpected, CardRemoved, Irregularity, RoundResult, RoundVoid
+from controller.contract.notation import write
 from controller.games.game import Rejected
-from controller.notation import write
 from devices.readings import LinkGap
 from tests.controller.games.circle_play import PAIRS, Play, half_dealt, shuffled, table
 from tests.controller.games.play import of_kind

@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 from pokerkit.hands import OmahaEightOrBetterLowHand, OmahaHoldemHand, StandardHighHand
 
-from controller.events import Hand, HandDecided, ResultCorrected, RoundResult
+from controller.contract.events import Hand, HandDecided, ResultCorrected, RoundResult
 from controller.games.circle.game import CircleGame
 from controller.games.decks import deck
 from controller.games.game import Rejected

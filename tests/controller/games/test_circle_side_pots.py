@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import AnyEvent, RoundResult
+from controller.contract.events import AnyEvent, RoundResult
 from controller.games.game import Rejected
 from devices.readings import CardDrawn
 from tests.controller.games.circle_play import HOLES, Play, table

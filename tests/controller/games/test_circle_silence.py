@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import BetsClosed, CardDealt
+from controller.contract.events import BetsClosed, CardDealt
 from devices.readings import LinkLost, LinkStale, LinkUnintelligible, LinkUp, ShoeReset
 from tests.controller.games.circle_play import HOLES, Play, holdem, table, whats
 from tests.controller.games.play import of_kind

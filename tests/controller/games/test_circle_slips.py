@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import BettingOpened, CardDealt, CardRemoved, HandDecided, RoundResult
+from controller.contract.events import BettingOpened, CardDealt, CardRemoved, HandDecided, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.circle_draw_play import covered, discard, opened
 from tests.controller.games.circle_play import Play, deal_out, holdem, shuffled, table, whats

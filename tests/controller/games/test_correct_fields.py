@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from controller.contract.notation import read_input
 from controller.games.game import Rejected
 from controller.games.games import make_game
-from controller.notation import read_input
 from tests.controller.decrees import PAIRS
 
 OWN = {

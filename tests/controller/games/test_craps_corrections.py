@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import PointSet, ResultCorrected, ShooterChanged
+from controller.contract.events import PointSet, ResultCorrected, ShooterChanged
 from controller.games.game import Rejected
 from tests.controller.games.craps_play import table
 from tests.controller.games.play import of_kind, only, whats

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import DiceChosen, DiceRegistered, DieLost, Irregularity, RoundResult
+from controller.contract.events import DiceChosen, DiceRegistered, DieLost, Irregularity, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.events import (
+from controller.contract.events import (
     AnyEvent,
     BetsClosed,
     DiceChosen,
@@ -20,9 +20,9 @@ from controller.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.events import RoundVoid as Null
+from controller.contract.events import RoundVoid as Null
+from controller.contract.notation import Input
 from controller.games.craps.bets import next_point, settle_all
-from controller.notation import Input
 from devices.readings import DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, table
 from tests.controller.games.holds import goes_on, has_one_end, holds, sessions_of, step

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.commands import VoidReason
-from controller.events import (
+from controller.contract.commands import VoidReason
+from controller.contract.events import (
     BetsClosed,
     Irregularity,
     PointSet,

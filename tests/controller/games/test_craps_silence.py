@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import AlertCleared, AlertRaised, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import AlertCleared, AlertRaised, Irregularity, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkGap, LinkStale
 from tests.controller.games.craps_play import DECREES, Play, ruled, table

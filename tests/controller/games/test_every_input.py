@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.commands import COMMANDS, BoxesSet, Command
-from controller.events import AnyEvent, CardDealt, CardTurned, Irregularity, ResultCorrected, RoundResult
+from controller.contract.commands import COMMANDS, BoxesSet, Command
+from controller.contract.events import AnyEvent, CardDealt, CardTurned, Irregularity, ResultCorrected, RoundResult
+from controller.contract.notation import Input, read_input
 from controller.games.decks import deck
 from controller.games.game import Game, Rejected
 from controller.games.games import make_game
-from controller.notation import Input, read_input
 from devices.readings import READINGS, CardDrawn, DiceRead, DiceState, Phase, WheelCell, WheelNumber, WheelPhase
 from tests.controller.anything import FOREIGN, WHO, anything
 from tests.controller.decrees import PAIRS

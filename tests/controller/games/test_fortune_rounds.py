@@ -8,8 +8,16 @@ from typing import Any
 
 import pytest
 
-from controller.events import BetsClosed, BetsLastCall, Irregularity, ResultCorrected, RoundOpened, RoundResult, RoundUnresolved
-from controller.events import RoundVoid as Null
+from controller.contract.events import (
+    BetsClosed,
+    BetsLastCall,
+    Irregularity,
+    ResultCorrected,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
+from controller.contract.events import RoundVoid as Null
 from controller.games.fortune.game import FortuneGame
 from controller.games.fortune.settings import BREACHES
 from controller.games.game import Rejected

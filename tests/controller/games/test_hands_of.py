@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.catalogue import catalogue
+from controller.games.catalogue import catalogue
 from controller.games.hands.evaluator import RANKINGS, value
 from controller.games.hands.of import CONTESTS, Contest, contest
 from controller.games.hands.words import in_words

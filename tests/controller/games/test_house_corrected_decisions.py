@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import ResultCorrected
+from controller.contract.events import ResultCorrected
 from controller.games.game import Rejected
 from tests.controller.games import circle_play, poker_play
 from tests.controller.games.play import of_kind

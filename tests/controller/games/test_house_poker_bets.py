@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import BetPlaced, Irregularity, LastRounds, RoundResult
+from controller.contract.events import BetPlaced, Irregularity, LastRounds, RoundResult
 from controller.games.game import Rejected
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, opened, table

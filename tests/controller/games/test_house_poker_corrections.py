@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.events import AwardQualified, ResultCorrected, RoundResult
+from controller.contract.events import AwardQualified, ResultCorrected, RoundResult
 from controller.games.game import Rejected
 from controller.games.games import make_game
 from controller.games.poker.state import REMEMBERED, SHOWN
-from controller.table import Table
+from controller.tables.table import Table
 from tests.controller.games.play import of_kind, said
 from tests.controller.games.poker_play import Play, dealt, go, result, table
 from tests.controller.games.scripts import read

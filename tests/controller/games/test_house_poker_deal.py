@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import AlertCleared, AlertRaised, BetsClosed, CardDealt, Irregularity
+from controller.contract.events import AlertCleared, AlertRaised, BetsClosed, CardDealt, Irregularity
 from controller.games.game import Rejected
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, dealt, go, stopped, table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult, RoundVoid
+from controller.contract.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult, RoundVoid
 from controller.games.decks import DECKS
 from controller.games.game import Rejected
 from controller.games.house_poker.discards import bank_discards

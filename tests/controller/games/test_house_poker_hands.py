@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import CardDealt, CardTurned, HandDecided, Irregularity
+from controller.contract.events import CardDealt, CardTurned, HandDecided, Irregularity
 from controller.games.game import Rejected
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, result, table

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import AwardQualified, BetPlaced, Irregularity, JackpotStaked, RoundResult
+from controller.contract.events import AwardQualified, BetPlaced, Irregularity, JackpotStaked, RoundResult
 from controller.games.game import Rejected
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import prizes

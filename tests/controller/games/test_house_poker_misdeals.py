@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.commands import VoidReason
-from controller.events import AlertCleared, AlertRaised, CardDealt, CardRemoved, DeckChecked, Irregularity, RoundVoid
+from controller.contract.commands import VoidReason
+from controller.contract.events import AlertCleared, AlertRaised, CardDealt, CardRemoved, DeckChecked, Irregularity, RoundVoid
 from controller.games.game import Rejected
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, singly, stopped, table

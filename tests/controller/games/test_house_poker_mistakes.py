@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import CardDealt, CardTurned, DeckChecked, Irregularity
+from controller.contract.events import CardDealt, CardTurned, DeckChecked, Irregularity
 from controller.games.game import Rejected
 from devices.readings import ShufflerVerdict
 from tests.controller.games.play import of_kind

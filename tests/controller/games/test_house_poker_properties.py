@@ -8,10 +8,19 @@ from collections import Counter
 import msgspec
 import pytest
 
-from controller.commands import CardsShow
-from controller.events import AnyEvent, CardDealt, CardRemoved, CardTurned, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.commands import CardsShow
+from controller.contract.events import (
+    AnyEvent,
+    CardDealt,
+    CardRemoved,
+    CardTurned,
+    Irregularity,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+)
+from controller.contract.notation import Input, read_event, write
 from controller.games.cards import DECK
-from controller.notation import Input, read_event, write
 from tests.controller.games.corrections import Standing, there_and_back
 from tests.controller.games.holds import step
 from tests.controller.games.poker_play import PAIRS, Croupier, Play

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.events import AnyEvent, CardDealt, Irregularity, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import AnyEvent, CardDealt, Irregularity, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkLost
 from tests.controller.games.play import of_kind

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import AnyEvent, BetPlaced, CardDealt, CardExpected, HandDecided
+from controller.contract.events import AnyEvent, BetPlaced, CardDealt, CardExpected, HandDecided
 from controller.games.game import Rejected
 from tests.controller.games import banked_play, circle_play
 from tests.controller.games.play import of_kind

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.events import AnyEvent, LastRounds, RoundOpened
+from controller.contract.events import AnyEvent, LastRounds, RoundOpened
+from controller.contract.notation import read_input
 from controller.games.game import Game, Rejected
 from controller.games.games import make_game
-from controller.notation import read_input
 
 THREE = {"eu": "azken hiru eskuak"}
 NOBODY_GOES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import DeviceState
+from controller.contract.events import DeviceState
 from controller.games.cards import DECK
 from controller.games.games import make_game
-from controller.table import Table
+from controller.tables.table import Table
 from devices.readings import CardDrawn, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerVerdict
 from tests.controller.decrees import PAIRS
 from tests.controller.games.poker_play import stopped, table

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import (
+from controller.contract.events import (
     AlertCleared,
     AlertRaised,
     ButtonMoved,

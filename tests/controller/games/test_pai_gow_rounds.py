@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from controller.events import (
+from controller.contract.events import (
     CardDealt,
     CardRemoved,
     CardTurned,

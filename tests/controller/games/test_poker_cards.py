@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.events import CardDealt, CardTurned, Frame
+from controller.contract.events import CardDealt, CardTurned, Frame
 from controller.games.cards import DECK
 from controller.games.poker.cards import (
     Lying,

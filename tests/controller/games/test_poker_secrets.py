@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.commands import CardsShow
+from controller.contract.commands import CardsShow
+from controller.contract.notation import Input
 from controller.games.games import make_game
-from controller.notation import Input
 
 
 def shown(*cards: str, low: tuple[str, ...] = ()) -> Input:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import (
+from controller.contract.events import (
     AlertCleared,
     AlertRaised,
     CardDealt,
@@ -19,8 +19,8 @@ from controller.events import (
     RoundUnresolved,
     RoundVoid,
 )
+from controller.contract.notation import write
 from controller.games.game import Rejected
-from controller.notation import write
 from devices.readings import CardDrawn, ShoeFault
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import (
+from controller.contract.events import (
     BetsClosed,
     CardDealt,
     CardTurned,
@@ -16,8 +16,8 @@ from controller.events import (
     RoundOpened,
     RoundResult,
 )
+from controller.contract.notation import write
 from controller.games.game import Rejected
-from controller.notation import write
 from devices.readings import ShoeResult
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.events import AnyEvent, CardsBurned, CardTurned, Irregularity, RoundResult, RoundUnresolved
-from controller.notation import read_input
+from controller.contract.events import AnyEvent, CardsBurned, CardTurned, Irregularity, RoundResult, RoundUnresolved
+from controller.contract.notation import read_input
 from devices.readings import AnyReading, CardDrawn, Reading, ShoeResult
 from tests.controller.games.play import of_kind
 from tests.controller.games.punto_banca_play import DECREES, Play

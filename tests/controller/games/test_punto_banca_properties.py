@@ -11,8 +11,8 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.commands import CardDecide, CardsTurn
-from controller.events import (
+from controller.contract.commands import CardDecide, CardsTurn
+from controller.contract.events import (
     BetsClosed,
     CardDealt,
     CardRemoved,
@@ -23,10 +23,10 @@ from controller.events import (
     RoundVoid,
     ShoeEnded,
 )
+from controller.contract.notation import Input, write
 from controller.games.baccarat import next_card, points
 from controller.games.cards import DECK
 from controller.games.punto_banca.state import State
-from controller.notation import Input, write
 from devices.readings import (
     CardCut,
     CardDrawn,

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from controller.commands import BetsClose, BetsOpen, CardsTurn, ShoeStart
-from controller.events import AnyEvent, CardsBurned, Irregularity, RoundResult, RoundUnresolved, ShoeCut, ShoeEnded
+from controller.contract.commands import BetsClose, BetsOpen, CardsTurn, ShoeStart
+from controller.contract.events import AnyEvent, CardsBurned, Irregularity, RoundResult, RoundUnresolved, ShoeCut, ShoeEnded
+from controller.contract.notation import write
 from controller.games.baccarat import is_natural
 from controller.games.cards import pips
-from controller.notation import write
 from devices.readings import CardCut, CardDrawn
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play, coups

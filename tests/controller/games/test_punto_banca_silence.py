@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from controller.events import CardDealt, Irregularity, RoundOpened, RoundResult, RoundUnresolved
+from controller.contract.events import CardDealt, Irregularity, RoundOpened, RoundResult, RoundUnresolved
+from controller.contract.notation import write
 from controller.games.game import Rejected
-from controller.notation import write
 from devices.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play

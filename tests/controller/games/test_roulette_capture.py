@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.events import Irregularity, RoundOpened, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import Irregularity, RoundOpened, RoundResult, RoundUnresolved, RoundVoid
 from devices.drivers import driver
 from devices.recording import Recording, read_recording
 from devices.watch import Watch

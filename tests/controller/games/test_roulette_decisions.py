@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import Play

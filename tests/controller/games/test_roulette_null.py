@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.commands import Role, VoidReason
-from controller.events import BetsClosed, Irregularity, RoundOpened, RoundResult, RoundUnresolved, RoundVoid
+from controller.contract.commands import Role, VoidReason
+from controller.contract.events import BetsClosed, Irregularity, RoundOpened, RoundResult, RoundUnresolved, RoundVoid
 from controller.games.game import Rejected
 from devices.readings import LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only, whats

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.commands import AnyCommand, RoundVoid
-from controller.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundUnresolved
-from controller.events import RoundVoid as Null
-from controller.notation import Input, read_input
+from controller.contract.commands import AnyCommand, RoundVoid
+from controller.contract.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundUnresolved
+from controller.contract.events import RoundVoid as Null
+from controller.contract.notation import Input, read_input
 from devices.readings import LinkStale, LinkUp, Number, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.controller.games.holds import goes_on, has_one_end, holds, sessions_of, spoken, step
 from tests.controller.games.roulette_play import PAIRS, Play

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import Irregularity, RoundResult
+from controller.contract.events import Irregularity, RoundResult
 from devices.readings import Direction, LinkLate, LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import Play

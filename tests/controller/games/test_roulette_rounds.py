@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import AlertCleared, AlertRaised, BetsClosed, Irregularity, RoundOpened, RoundResult, RoundUnresolved
+from controller.contract.events import (
+    AlertCleared,
+    AlertRaised,
+    BetsClosed,
+    Irregularity,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+)
 from devices.readings import Number
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import DECREES, Play

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import Irregularity, LastRounds, LimitChanged, RoundOpened, RoundResult, RoundUnresolved, SessionOpened
+from controller.contract.events import (
+    Irregularity,
+    LastRounds,
+    LimitChanged,
+    RoundOpened,
+    RoundResult,
+    RoundUnresolved,
+    SessionOpened,
+)
 from controller.games.game import Rejected
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import DECREES, PAIRS, Play

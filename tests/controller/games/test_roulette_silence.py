@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.events import BetsClosed, RoundOpened, RoundResult, RoundUnresolved
+from controller.contract.events import BetsClosed, RoundOpened, RoundResult, RoundUnresolved
 from devices.readings import LinkLost, LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import Play

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.commands import ShoeStart
+from controller.contract.commands import ShoeStart
 from controller.games import shoe
 from controller.games.cards import DECK
 from controller.games.shoe import Shoe, ShoeSettings

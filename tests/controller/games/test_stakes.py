@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from controller.events import BetPlaced
+from controller.contract.events import BetPlaced
 from controller.games.game import Rejected
 from tests.controller.games.play import AnyPlay, only
 

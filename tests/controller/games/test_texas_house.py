@@ -8,7 +8,7 @@ from math import comb
 
 import pytest
 
-from controller.events import AwardQualified, CardDealt, CardTurned, HandDecided, RoundOpened
+from controller.contract.events import AwardQualified, CardDealt, CardTurned, HandDecided, RoundOpened
 from controller.games.cards import DECK
 from controller.games.game import Rejected
 from controller.games.hands.evaluator import best, best_of, value

@@ -15,7 +15,7 @@ from math import sqrt
 
 import pytest
 
-from controller.events import RoundResult
+from controller.contract.events import RoundResult
 from controller.games.cards import RANKS, composition
 from controller.games.trente.rows import next_row, points
 from tests.controller.games.trente_play import Play, shuffled

@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.events import (
+from controller.contract.events import (
     BetsClosed,
     CardDealt,
     CardExpected,
@@ -21,9 +21,9 @@ from controller.events import (
     RoundVoid,
     ShoeEnded,
 )
+from controller.contract.notation import Input, write
 from controller.games.cards import DECK
 from controller.games.trente.rows import is_coup, next_row, points, winner
-from controller.notation import Input, write
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkLate, LinkLost, LinkUp, ShoeFault, ShoeReset
 from tests.controller.anything import FOREIGN
 from tests.controller.games.holds import goes_on, holds, sessions_of

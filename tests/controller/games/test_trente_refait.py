@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import ResultCorrected, RoundResult, RoundUnresolved
+from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved
 from controller.games.game import Rejected
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only

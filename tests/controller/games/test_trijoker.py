@@ -8,7 +8,7 @@ from math import comb, prod
 
 import pytest
 
-from controller.events import BetPlaced, CardDealt, CardExpected, CardRemoved, CardTurned, LastRounds, RoundOpened
+from controller.contract.events import BetPlaced, CardDealt, CardExpected, CardRemoved, CardTurned, LastRounds, RoundOpened
 from controller.games.cards import RANKS
 from controller.games.game import Rejected
 from controller.games.games import make_game

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from controller.events import CardDealt, CardExpected, CardRemoved, HandDecided, Irregularity, RoundResult, RoundVoid, ShoeStarted
+from controller.contract.events import (
+    CardDealt,
+    CardExpected,
+    CardRemoved,
+    HandDecided,
+    Irregularity,
+    RoundResult,
+    RoundVoid,
+    ShoeStarted,
+)
 from controller.games.game import Rejected
 from tests.controller.games.chemin_play import Play, at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from controller.events import HandDecided, Irregularity
+from controller.contract.events import HandDecided, Irregularity
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import Card, Coup, Word
 from tests.controller.games.chemin_play import points, rules

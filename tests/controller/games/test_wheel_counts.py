@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.events import RoundResult, RoundUnresolved
+from controller.contract.events import RoundResult, RoundUnresolved
 from devices.readings import AnyReading, LinkGap, LinkLost, LinkUp, WheelCell
 from tests.controller.games.cells_play import Play as Cells
 from tests.controller.games.play import of_kind, only

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from controller.configuration import Mistaken, load
-from controller.events import AlertCleared, AlertRaised, RoundResult
+from controller.configuration.file import load
+from controller.configuration.settings import Mistaken
+from controller.contract.events import AlertCleared, AlertRaised, RoundResult
 from devices.drivers import DRIVERS, driver
 from devices.readings import Phase, WheelCell, WheelFault, WheelFaultName, WheelPhase
 from tests.controller.games import cells_play

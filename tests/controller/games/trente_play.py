@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from controller.events import AnyEvent
+from controller.contract.events import AnyEvent
 from controller.games.cards import DECK
 from controller.games.trente.game import TrenteGame
 from controller.games.trente.rows import is_coup

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.notation import write
+from controller.contract.notation import write
 from devices.board.report import write_report
 from devices.codec import Codec
 from devices.drivers import driver

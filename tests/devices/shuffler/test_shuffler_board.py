@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.notation import write
+from controller.contract.notation import write
 from devices.readings import (
     AnyReading,
     DeviceReport,

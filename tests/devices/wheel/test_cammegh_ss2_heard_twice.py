@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from controller.events import RoundResult, RoundUnresolved
+from controller.contract.events import RoundResult, RoundUnresolved
 from devices.readings import AnyReading, LinkLate, WheelNumber
 from devices.recording import Recording, read_recording
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options

@@ -1,0 +1,58 @@
+"""Profiles that the site wrote: read from their files, into the options of their driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from controller.configuration.settings import Configuration, Device, Table
+from devices.drivers import DRIVERS, driver
+from devices.profiles.profile import LONGEST
+from devices.sections import Notes
+
+
+def text_of(path: Path) -> str:
+    """What stands in a profile. Raises ``ValueError`` that says why it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LONGEST + 1)
+        if len(data) > LONGEST:
+            raise ValueError(f"{path}: is no profile, which has at most {LONGEST} bytes")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: byte {error.start + 1} is not UTF-8 text") from error
+
+
+def is_described(name: str) -> bool:
+    """Whether a driver does what a profile in a file says."""
+    return name in DRIVERS and driver(name).described is not None
+
+
+def taken(configuration: Configuration, folder: Path, notes: Notes) -> Configuration:
+    """The configuration with the text of each profile beside its file, which is meant from ``folder`` if it is relative."""
+
+    def table(index: int, one: Table) -> Table:
+        return replace(one, device=tuple(device(("table", index, "device", d), each) for d, each in enumerate(one.device)))
+
+    def device(at: tuple[str | int, ...], one: Device) -> Device:
+        return replace(one, options=_options(at, one.options, folder, notes)) if is_described(one.driver) else one
+
+    return replace(configuration, table=tuple(table(t, one) for t, one in enumerate(configuration.table)))
+
+
+def _options(at: tuple[str | int, ...], options: dict[str, Any], folder: Path, notes: Notes) -> dict[str, Any]:
+    file = options.get("file")
+    if "text" in options:
+        notes.append(((*at, "options", "text"), "is put in by Novamás; name the profile by `file`"))
+    elif not isinstance(file, str) or not file:
+        notes.append(((*at, "options"), "the key `file` is missing: which profile?"))
+    else:
+        try:
+            return {**options, "file": str(folder / file), "text": text_of(folder / file)}
+        except ValueError as error:
+            notes.append(((*at, "options", "file"), str(error)))
+    return options

@@ -1,0 +1,54 @@
+"""The one notation for inputs and events: a JSON object on a line.
+
+``novamas play`` reads it, the journal stores it, tests are written in it.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+import msgspec
+
+from controller.contract.commands import COMMANDS, AnyCommand, Command, DeviceCommand
+from controller.contract.events import AnyEvent
+from controller.contract.json_bodies import ENDLESS, read_body
+from devices.readings import READINGS, AnyReading, Reading
+from devices.sections import worded
+
+Input = AnyReading | AnyCommand
+
+_KINDS: tuple[type[Reading | Command], ...] = (*READINGS, *COMMANDS, DeviceCommand)
+KINDS = {str(kind.__struct_config__.tag): kind for kind in _KINDS}
+"""What a line may be, by its ``type``."""
+
+_inputs: msgspec.json.Decoder[Input] = msgspec.json.Decoder(Input)
+_events: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+_encoder = msgspec.json.Encoder()
+
+
+def read_input(line: bytes | str) -> Input:
+    """One reading or command. Raises ``ValueError`` that says what is wrong, at which field, and what would be right."""
+    try:
+        return _inputs.decode(line)
+    except RecursionError:
+        raise ValueError(ENDLESS) from None
+    except msgspec.ValidationError as error:
+        given = read_body(line, object)
+        name = str(given.get("type")) if isinstance(given, dict) else ""
+        if name in KINDS:
+            raise msgspec.ValidationError(worded(error, KINDS[name])) from None
+        near = difflib.get_close_matches(name, KINDS, n=1)
+        raise msgspec.ValidationError(f"{error}{f'; is {near[0]} meant?' if near else ''}") from None
+
+
+def read_event(line: bytes | str) -> AnyEvent:
+    """One event. Raises ``ValueError`` that says what is wrong and at which field."""
+    try:
+        return _events.decode(line)
+    except RecursionError:
+        raise ValueError(ENDLESS) from None
+
+
+def write(message: Input | AnyEvent) -> bytes:
+    """The line of a reading, command or event, without its line end."""
+    return _encoder.encode(message)

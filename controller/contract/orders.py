@@ -1,0 +1,132 @@
+"""Command messages: from the topic and body of an MQTT message to a command of a person, and back to a reply."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import Annotated, Any, cast
+
+import msgspec
+
+from controller.contract.bounds import Name, Note, Word
+from controller.contract.commands import COMMANDS, AnyCommand, DeviceCommand, Role
+from controller.contract.events import AnyEvent
+from controller.contract.topics import level
+from devices.places import deeper
+from devices.readings import EXACT
+from devices.sections import worded
+
+LARGEST = 16_384
+"""Bytes; a command is a short line."""
+
+DEEPEST = 16
+"""Objects and lists within each other in what is only given back: it must be written again, wherever that is."""
+
+GIVEN_BACK = 1024
+"""Bytes of ``id``, as JSON."""
+
+RECALL = "recall"
+DEVICE_COMMAND = level(str(DeviceCommand.__struct_config__.tag))
+_TAGS = {level(tag): tag for command in COMMANDS if (tag := str(command.__struct_config__.tag))}
+_KINDS = {level(str(command.__struct_config__.tag)): command for command in COMMANDS}
+_NAMES = sorted({*_KINDS, RECALL})
+_CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+Seq = Annotated[int, msgspec.Meta(ge=1, le=EXACT)]
+
+
+class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``command/device-command``: ``command`` is to be done by ``device``, with ``argument`` where it takes one."""
+
+    command: Word
+    device: Word
+    by: Name
+    role: Role
+    argument: Note = ""
+    note: Note | None = None
+
+
+class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``command/recall``: a subscriber saw a gap and asks for the events of ``boot`` from the number ``from`` on.
+
+    ``to``: up to that number. ``onward``: and for those of every later boot, of which it may have heard nothing at all; ``to``
+    has no meaning then.
+    """
+
+    boot: Word
+    first: Seq = msgspec.field(name="from")
+    to: Seq | None = None
+    onward: bool = False
+    limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
+
+
+class Sender(msgspec.Struct, frozen=True):
+    """Whom to answer: ``client`` is the last level of the reply topic, ``id`` is given back as it came."""
+
+    client: str | None = None
+    id: Any = None
+
+
+class _Signed(msgspec.Struct):
+    client: Any = None
+
+
+class Unreadable(ValueError):
+    """The message is no command. ``sender`` is known as far as the body could be read."""
+
+    def __init__(self, what: str, sender: Sender) -> None:
+        super().__init__(what)
+        self.sender = sender
+
+
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer on ``reply/<client>``. ``error`` tells the person why not; ``events`` answer a recall, marked historical."""
+
+    id: Any
+    ok: bool
+    error: str | None = None
+    events: tuple[AnyEvent, ...] | None = None
+
+
+def client_of(body: bytes) -> str | None:
+    """Who says to have sent this, if the body can be read. Anybody may say so."""
+    try:
+        client = msgspec.json.decode(body, type=_Signed).client if len(body) <= LARGEST else None
+    except (ValueError, RecursionError):
+        return None
+    return client if isinstance(client, str) and _CLIENT.fullmatch(client) else None
+
+
+def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | DeviceOrder | Recall]:
+    """The command ``name`` with the fields in ``body``, said at ``at``. Raises :class:`Unreadable`."""
+    if len(body) > LARGEST:
+        raise Unreadable(f"a command has at most {LARGEST} bytes, this one {len(body)}", Sender())
+    try:
+        fields = msgspec.json.decode(body, type=dict[str, Any])
+    except (ValueError, RecursionError) as error:  # also a UnicodeDecodeError; brackets within brackets without end
+        raise Unreadable(f"the body is no JSON object: {error}", Sender()) from None
+    client = fields.pop("client", None)
+    if deeper(fields.get("id"), DEEPEST):
+        raise Unreadable(f"id: more than {DEEPEST} objects or lists within each other", Sender())
+    if len(msgspec.json.encode(fields.get("id"))) > GIVEN_BACK:
+        raise Unreadable(f"id: more than {GIVEN_BACK} bytes", Sender())
+    sender = Sender(client if isinstance(client, str) and _CLIENT.fullmatch(client) else None, fields.pop("id", None))
+    if client is not None and sender.client is None:
+        raise Unreadable("client: 1 to 64 letters, digits, hyphens and underscores", sender)
+    if given := sorted({"at", "type"} & set(fields)):
+        raise Unreadable(f"{', '.join(given)}: not in the body; the topic names the command and the table stamps it", sender)
+    kind: type[msgspec.Struct]
+    if name == RECALL:
+        kind = Recall
+    elif name == DEVICE_COMMAND:
+        kind = DeviceOrder
+    elif name in _KINDS:
+        kind, fields = _KINDS[name], {**fields, "at": at, "type": _TAGS[name]}
+    else:
+        close = get_close_matches(level(name)[:64], _NAMES, n=1, cutoff=0.75)
+        raise Unreadable(f"no command {name[:64]!r}; {f'send {close[0]}' if close else 'docs/mqtt.md lists them'}", sender)
+    try:
+        return sender, cast("AnyCommand | DeviceOrder | Recall", msgspec.convert(fields, kind))
+    except msgspec.ValidationError as error:
+        raise Unreadable(worded(error, kind), sender) from None

@@ -1,0 +1,179 @@
+"""The contract for machines: JSON Schemas and an AsyncAPI document, generated from the types that the code itself uses.
+
+The same types always give the same bytes, so a test can hold the files in ``docs/`` against them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from controller.contract.commands import COMMANDS, AnyCommand
+from controller.contract.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
+from controller.contract.node import Checkpoint, Health, NodeStatus
+from controller.contract.orders import DeviceOrder, Recall, Reply
+from controller.contract.retained import Alert, History, Info, ShoeTopic, State
+from controller.contract.sealed import Opened, Sealed
+from controller.contract.topics import Topics, level
+from devices.readings import AnyReading
+
+Schema = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+VERSION = "1"
+"""The version in the topics. It changes when a consumer would have to."""
+
+ENVELOPE = ("site", "table", "game", "decree", "boot", "seq", "time", "mono_ns")
+"""What every published event shows, though a game leaves it to the table and the types have defaults for it."""
+
+EVENT_NAMES = {event: str(event.__struct_config__.tag) for event in EVENTS}
+ORDERS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, DeviceOrder, Recall)
+COMMAND_NAMES = {command: str(command.__struct_config__.tag) for command in COMMANDS}
+
+
+def documents() -> dict[str, bytes]:
+    """Every generated file: its path below ``docs/``, and what is in it."""
+    schemas = {
+        "readings": _family("What a device says: one object on a line.", AnyReading),
+        "commands": _family("What a person says, as the journal and the scripts of `novamas play` hold it.", AnyCommand),
+        "orders": _orders(),
+        "replies": _family("The answers on `reply/<client>`.", Reply),
+        "events": _events(),
+        "retained": _family(
+            "The retained topics of a table.", Info, State, RoundResult | ResultCorrected | None, History, ShoeTopic, Alert
+        ),
+        "node": _family("The retained topics of a daemon.", NodeStatus, Health, Checkpoint),
+        "sealed": _family("The topic `sealed`, and what surveillance finds in it.", Sealed, Opened),
+    }
+    files = {f"schemas/{name}.json": {"$id": f"urn:novamas:v{VERSION}:{name}", **schema} for name, schema in schemas.items()}
+    return {path: _bytes(content) for path, content in (files | {"asyncapi.json": _asyncapi()}).items()}
+
+
+def _family(title: str, *types: Any) -> Schema:
+    """One file: any of these types."""
+    schemas, components = (_plain(part) for part in msgspec.json.schema_components(types, ref_template="#/$defs/{name}"))
+    found = schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
+    defs = {name: _described(component) for name, component in sorted(components.items())}
+    return {"$schema": DIALECT, "title": title, **found, "$defs": defs}
+
+
+def _plain(part: Any) -> Any:
+    """The same without ``discriminator``: JSON Schema does not know that keyword, and AsyncAPI allows only a string there. Each
+    type lists its own tag under ``type``, so nothing is lost.
+    """
+    if isinstance(part, dict):
+        return {key: _plain(value) for key, value in part.items() if key != "discriminator"}
+    return [_plain(each) for each in part] if isinstance(part, list | tuple) else part
+
+
+def _described(component: Schema) -> Schema:
+    """A type's docstring, without the indentation it has in the code."""
+    if "description" in component:
+        return component | {"description": inspect.cleandoc(component["description"])}
+    return component
+
+
+def _events() -> Schema:
+    family = _family("What a table says: the topic `event`.", AnyEvent)
+    for event in EVENTS:
+        component = family["$defs"][event.__name__]
+        component["required"] = [*component["required"], *ENVELOPE]
+    return family
+
+
+def _orders() -> Schema:
+    """The bodies of command messages: the topic names the command, the table stamps it, the sender may ask for an answer."""
+    family = _family("The bodies of `command/<name>`.", *ORDERS)
+    sender = {"client": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}, "id": {}}
+    for order in ORDERS:
+        component = family["$defs"][order.__name__]
+        left = {name: field for name, field in component["properties"].items() if name not in ("at", "type")}
+        component["properties"] = left | sender
+        component["required"] = [name for name in component["required"] if name in left]
+    return family
+
+
+TABLE = {"site": "The site's id.", "table": "The table's id."}
+NODE = {"site": "The site's id.", "node": "The id of the daemon at this site."}
+
+
+def _asyncapi() -> Schema:
+    """AsyncAPI 3.1: channels as ``controller/contract/topics.py`` spells them, messages as the schemas have them."""
+    topics = Topics("{site}")
+    channels: dict[str, Schema] = {
+        "event": _channel(topics.table("{table}", "event"), TABLE, {EVENT_NAMES[e]: ("events", e.__name__) for e in EVENTS}),
+        "sealed": _channel(topics.table("{table}", "sealed"), TABLE, {"sealed": ("sealed", "Sealed")}),
+        "info": _channel(topics.table("{table}", "info"), TABLE, {"info": ("retained", "Info")}),
+        "state": _channel(topics.table("{table}", "state"), TABLE, {"state": ("retained", "State")}),
+        "result": _channel(
+            topics.table("{table}", "result"),
+            TABLE,
+            {EVENT_NAMES[e]: ("retained", e.__name__) for e in (RoundResult, ResultCorrected)},
+        ),
+        "history": _channel(topics.table("{table}", "history"), TABLE, {"history": ("retained", "History")}),
+        "shoe": _channel(topics.table("{table}", "shoe"), TABLE, {"shoe": ("retained", "ShoeTopic")}),
+        "alert": _channel(
+            topics.table("{table}", "alert/{alert}"), TABLE | {"alert": "The alert's id."}, {"alert": ("retained", "Alert")}
+        ),
+        "command": _channel(
+            topics.command("{table}", "{command}"),
+            TABLE | {"command": f"One of {', '.join(sorted({*map(level, COMMAND_NAMES.values()), 'recall'}))}."},
+            {COMMAND_NAMES[c]: ("orders", c.__name__) for c in COMMANDS}
+            | {"recall": ("orders", "Recall"), "device": ("orders", "DeviceOrder")},
+        ),
+        "reply": _channel(
+            topics.reply("{table}", "{client}"),
+            TABLE | {"client": "As the command named it in `client`."},
+            {"reply": ("replies", "Reply")},
+        ),
+        "status": _channel(topics.node("{node}", "status"), NODE, {"status": ("node", "NodeStatus")}),
+        "health": _channel(topics.node("{node}", "health"), NODE, {"health": ("node", "Health")}),
+        "checkpoint": _channel(topics.node("{node}", "checkpoint"), NODE, {"checkpoint": ("node", "Checkpoint")}),
+    }
+    momentary = ("event", "sealed", "reply")
+    operations = {name: _operation("send", name, retain=name not in momentary) for name in channels if name != "command"} | {
+        "command": _operation("receive", "command", retain=False) | {"reply": {"channel": {"$ref": "#/channels/reply"}}}
+    }
+    simulated = Topics("{site}", simulated=True).root
+    return {
+        "asyncapi": "3.1.0",
+        "info": {
+            "title": "Novamás",
+            "version": VERSION,
+            "license": {"name": "Apache-2.0"},
+            "description": (
+                "What gaming tables say over MQTT, seen from the daemon. The rules of a session are in mqtt.md, the words in"
+                f" vocabulary.md. Simulated tables have the same topics under `{simulated}` in place of `{topics.root}`."
+            ),
+        },
+        "defaultContentType": "application/json",
+        "channels": channels,
+        "operations": operations,
+    }
+
+
+def _channel(address: str, parameters: Mapping[str, str], messages: Mapping[str, tuple[str, str]]) -> Schema:
+    return {
+        "address": address,
+        "parameters": {name: {"description": meaning} for name, meaning in parameters.items()},
+        "messages": {
+            name: {"name": name, "payload": {"$ref": f"schemas/{file}.json#/$defs/{component}"}}
+            for name, (file, component) in messages.items()
+        },
+    }
+
+
+def _operation(action: str, channel: str, *, retain: bool) -> Schema:
+    return {
+        "action": action,
+        "channel": {"$ref": f"#/channels/{channel}"},
+        "bindings": {"mqtt": {"qos": 1, "retain": retain, "bindingVersion": "0.2.0"}},
+    }
+
+
+def _bytes(content: Schema) -> bytes:
+    return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"

@@ -1,0 +1,1 @@
+"""`novamas demo`: simulated tables with simulated people, and a display."""

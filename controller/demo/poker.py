@@ -1,0 +1,118 @@
+"""The demo's croupier at poker against the dealer, and the cards that lie before him: a shuffled deck of his own each round.
+
+The devices tell that cards were dealt, never which; where the decree has no shuffler that deals, he does. He turns them up and
+says them, as the players and the rules have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from controller.demo.people import Said, Seen, null
+from controller.games.cards import DECK
+from controller.games.hands.evaluator import value
+
+DEALER = "dealer"
+MINIMUM = 1000
+"""Of the table, in minor units."""
+RANKINGS: Mapping[int, str] = {5: "five-52", 3: "three"}
+"""The ranking of hands of so many cards."""
+GOES: Mapping[int, str] = {5: "AK", 3: "AKQ"}
+"""A player whose hand is no pair or better goes on with all of these ranks of five, or with one of three."""
+OUTCOMES = ("round.result", "round.void", "round.unresolved")
+STOPS = {"card_order": "wrong_order", "packet_wrong": "wrong_count", "card_extra": "wrong_count", "deck_wrong": "deck_defective"}
+"""Why a deal that stands still is null; for anything else it is a misdeal."""
+
+
+def croupier(seen: Seen) -> Said | None:
+    """Bets, the deal, what the hands decide, and what lies open, in the order of a round."""
+    shown, asks, phase = seen.shown, seen.shown["asks"], seen.shown["phase"]
+    if phase == "closed":
+        return "session.open", {"minimum": MINIMUM, "currency": "EUR"}
+    if shown["unresolved"]:
+        return null(shown["unresolved"][0])
+    if phase == "waiting":
+        return "bets.open", {}
+    if "round.opened" not in seen.heard:  # an earlier demo's: nobody knows its cards
+        return null(shown["round"], "misdeal")
+    if phase == "bets_open":
+        return _bets(seen)
+    if phase == "dealing" and shown["settings"]["dealt"] == "singly" and shown["expected"]:
+        return "cards.deal", {"who": shown["expected"]}
+    if phase == "decision":
+        return _stopped(seen, asks)
+    if phase in ("decisions", "dealer", "showdown"):
+        return _turned_up(seen, phase)
+    return None
+
+
+def _bets(seen: Seen) -> Said | None:
+    """Boxes, a side bet now and then, and no more bets when the deck has been found right; before the cards come."""
+    shown, boxes = seen.shown, seen.shown["hands"]
+    if not boxes:
+        return _all_boxes(shown)
+    box = f"box:{shown['round'] % shown['boxes'] + 1}"
+    for bet in shown["side_bets"]:
+        if bet not in boxes[box]["bets"]:
+            return "bet.place", {"who": box, "bet": bet, "amount": MINIMUM // 2}
+    return ("bets.close", {}) if _may_deal(seen) else None
+
+
+def _all_boxes(shown: Mapping[str, Any]) -> Said:
+    return "boxes.set", {"boxes": list(range(1, shown["boxes"] + 1))}
+
+
+def _may_deal(seen: Seen) -> bool:
+    """Whether the deck was looked at for this round and is right, and the shuffler well."""
+    return bool(seen.shown["deck"]) and seen.shown["shuffler"] is None and seen.since("deck.checked", *OUTCOMES)
+
+
+def _stopped(seen: Seen, asks: list[str]) -> Said | None:
+    """What goes on again, and what is null."""
+    shown, what = seen.shown, seen.what
+    if "cards.show" in asks and (who := seen.heard["irregularity"].get("detail", "")) in (*shown["hands"], DEALER):
+        return "cards.show", {"who": who, "cards": _cards(seen)[who]}
+    if what == "shuffler_unready":
+        return ("card.decide", {"action": "accept"}) if shown["shuffler"] is None else None
+    if what == "card_before_close" and _may_deal(seen):  # he was slower than the shuffler; of another deal it is null
+        return ("bets.close", {}) if shown["hands"] else _all_boxes(shown)
+    return null(shown["round"], STOPS.get(what or "", "misdeal"))
+
+
+def _turned_up(seen: Seen, phase: str) -> Said | None:
+    """The bank's card that all see, what each hand does, the bank's hand, then those that it plays against."""
+    shown, cards = seen.shown, _cards(seen)
+    if phase == "dealer":
+        return "cards.show", {"who": DEALER, "cards": cards[DEALER]}
+    if phase == "decisions":
+        size = len(shown["dealer"])
+        if size == 5 and shown["dealer"][-1] is None:
+            return "cards.show", {"who": DEALER, "cards": cards[DEALER][-1:], "index": size}
+        who = shown["undecided"][0]
+        return "hand.act", {"who": who, "action": "go" if _goes(cards[who]) else "pass"}
+    hands = shown["hands"]
+    down = [who for who in sorted(hands, key=lambda who: not hands[who]["bets"]) if None in hands[who]["cards"]]
+    if not down:
+        return None
+    who = down[0]  # a hand with a bet by its own cards is shown whatever the bank has, so those come first
+    slip = seen.slips and shown["round"] % seen.slips == 0 and seen.heard.get("irregularity", {}).get("round") != shown["round"]
+    said = [*cards[who][:-1], cards[DEALER][0]] if slip else cards[who]
+    return "cards.show", {"who": who, "cards": said}
+
+
+def _cards(seen: Seen) -> dict[str, list[str]]:
+    """The hands of the round."""
+    shown = seen.shown
+    size = len(shown["dealer"])
+    random = Random(f"{seen.seed} {shown['session']} {shown['round']}")  # noqa: S311 - a model to be repeated, not a secret
+    deck = random.sample(DECK, len(DECK))
+    return {who: [deck.pop() for _ in range(size)] for who in (*shown["hands"], DEALER)}
+
+
+def _goes(cards: list[str]) -> bool:
+    size, ranks = len(cards), {card[0] for card in cards}
+    found = value(cards, RANKINGS[size])
+    wanted = set(GOES[size])
+    return found.category != "high_card" or (wanted <= ranks if size == 5 else bool(wanted & ranks))

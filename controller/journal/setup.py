@@ -1,0 +1,139 @@
+"""What the journal keeps so that everything can be derived again: how the daemon was set up, and with what a table began."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from typing import Any, Literal
+
+import msgspec
+
+from controller.configuration.settings import Configuration
+from controller.contract.json_bodies import Stored
+
+Why = Literal["boot", "lost", "day", "aside"]
+"""``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is stored; ``day``: a day began,
+nothing changes; ``aside``: the file before had to be set aside while the daemon ran."""
+
+
+class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What decides how the bytes of a device are read."""
+
+    id: str
+    driver: str
+    stale_after: float
+    options: dict[str, Any] = {}
+
+
+class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What decides what a table makes of its inputs."""
+
+    id: str
+    game: str
+    decree: str
+    simulated: bool = False
+    speed: float = 1.0
+    settings: dict[str, Any] = {}
+    devices: tuple[DeviceSetup, ...] = ()
+
+
+class Clock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the daemon knew of the time. ``counted``: seconds for which daemons have run with this journal, by the monotonic clock.
+
+    ``believed``: the wall clock's time (UTC), or what it should be by the last time that was believed; null: none was yet.
+    ``confirmed``: that time was synchronised; ``synchronised``: what the kernel says now; null: nothing. ``doubt``: why the wall
+    clock, which stamps the entries, is not believed; null: it is.
+    """
+
+    counted: Stored
+    believed: str | None
+    confirmed: bool = False
+    synchronised: bool | None = None
+    doubt: str | None = None
+
+
+class Removed(msgspec.Struct, frozen=True, kw_only=True):
+    """A sealed day that was kept for its time, told before it is removed: the entries ``first`` to ``last`` of ``journal``.
+
+    ``hash``: of the last of them; ``segment``: the name of the file, and ``sha256`` its digest. The days of a journal go in order,
+    the oldest first, so that nothing is left before it.
+    """
+
+    journal: str
+    day: str
+    first: Stored
+    last: Stored
+    hash: str
+    segment: str
+    sha256: str
+
+
+class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in hexadecimal; null: none could be
+    used. ``continues``: no start of the daemon, but of a new file or a new day while it ran, of a doubt about the clock or its
+    end, or of the removal of days, which are ``removed`` then. ``clock``: null in a release that did not look at it.
+    """
+
+    software: str
+    python: str
+    site: str
+    node: str
+    key: str | None
+    tables: tuple[TableSetup, ...]
+    continues: bool = False
+    clock: Clock | None = None
+    removed: tuple[Removed, ...] = ()
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of the kind ``state``: with what a table went on; null: it began afresh."""
+
+    why: Why
+    saved: msgspec.Raw
+
+
+def boot(
+    configuration: Configuration,
+    key: str | None,
+    *,
+    continues: bool = False,
+    clock: Clock | None = None,
+    removed: tuple[Removed, ...] = (),
+) -> bytes:
+    """The body of a ``boot`` entry: what this run of the daemon is set up with."""
+    made = Boot(
+        software=f"novamas {version('novamas')}",
+        python=platform.python_version(),
+        site=configuration.site.id,
+        node=configuration.site.node,
+        key=key,
+        continues=continues,
+        clock=clock,
+        removed=removed,
+        tables=tuple(
+            TableSetup(
+                id=table.id,
+                game=table.game,
+                decree=table.decree,
+                simulated=table.simulated,
+                speed=table.speed,
+                settings=table.settings,
+                devices=tuple(
+                    DeviceSetup(id=device.id, driver=device.driver, stale_after=device.stale_after, options=device.options)
+                    for device in table.device
+                ),
+            )
+            for table in configuration.table
+        ),
+    )
+    return msgspec.json.encode(made)
+
+
+def begun(why: Why, saved: bytes | None) -> bytes:
+    """The body of a ``state`` entry."""
+    return msgspec.json.encode(Begun(why=why, saved=msgspec.Raw(b"null" if saved is None else saved)))
+
+
+def continued(body: bytes) -> bytes:
+    """The ``boot`` entry of a file that goes on for another."""
+    return msgspec.json.encode(msgspec.structs.replace(msgspec.json.decode(body, type=Boot), continues=True, removed=()))

@@ -1,0 +1,1 @@
+"""The broker: the connection, what is published, and how commands are answered."""

@@ -1,0 +1,340 @@
+"""The publisher: what the journal holds goes to the broker in order, and commands come in.
+
+After each connect: subscribe, refresh every retained topic, say ``online``, then the events after the cursor. The cursor
+moves only when the broker has acknowledged; what was sent and not acknowledged is sent again, and a consumer drops the
+double by (table, boot, seq).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import AsyncIterator
+
+import msgspec
+import structlog
+
+from controller.configuration.settings import Broker
+from controller.contract.node import BrokerConnection
+from controller.contract.notation import read_event, write
+from controller.contract.orders import RECALL, client_of
+from controller.contract.retained import Alert
+from controller.contract.times import utc
+from controller.journal.journal import Journal
+from controller.journal.schema import Entry, JournalUnusable
+from controller.mqtt.connection import Connection, Disconnected, Incoming, Message, Unusable, refuses_us, taken_over, told
+from controller.mqtt.intake import Intake
+from controller.mqtt.own_topics import OwnTopics
+from controller.mqtt.tables_api import Desk
+
+WINDOW = 8
+"""Messages that wait for their acknowledgement at one time. A table has one result in forty seconds."""
+BACKLOG = 64
+"""Events that are handed over at one time: after an outage they come by the thousand. Between two such portions the retained
+topics are refreshed, so that no display waits for the backlog.
+"""
+SHORTEST, LONGEST = 0.25, 15.0
+"""Seconds between two attempts to connect; doubled each time, with a jitter."""
+SHORTEST_REFUSED, LONGEST_REFUSED = 2.0, 60.0
+"""The same, where the broker refuses us: nobody wants a locked account or a full log."""
+UNREADABLE = 1.0
+"""Seconds until the journal is asked again that could not be read."""
+TWIN, SUSPICIOUS = "broker-client-id", 3
+"""The alert that another client has our client id; cleared when a connection has lasted. Not every broker says so: it is
+suspected where so many connections in a row were taken, and lost soon after.
+"""
+FOREIGN = "broker-topics"
+"""The alert that somebody else publishes on our topics; cleared when nobody has for a minute."""
+QUIET, RENEWED = 60.0, 600.0
+"""Seconds: that minute, and after which all retained topics are said anew: what others said there in packets that are too large
+for us, we have not heard.
+"""
+
+
+class Publisher:
+    """The connection to the broker, made again for as long as the daemon runs."""
+
+    def __init__(self, broker: Broker, client_id: str, outbox: Journal, desk: Desk) -> None:
+        self.standing = BrokerConnection()
+        self.position = outbox.cursor()
+        """Up to here the broker has acknowledged. The journal's cursor follows it with a delay, which costs doubles only."""
+        self._broker = broker
+        self._client_id = client_id
+        self._outbox = outbox
+        self._desk = desk
+        self._wake = asyncio.Event()
+        self._end = asyncio.Event()
+        self._shown: dict[str, bytes | None] = {}
+        self._own = OwnTopics()
+        self._foreign = 0.0
+        """When somebody else was last heard on our topics."""
+        self._since = 0.0
+        """When the connection was made."""
+        self._short = 0
+        """How many in a row were lost soon after."""
+        self._log = structlog.get_logger().bind(broker=broker.url)
+
+    def wake(self) -> None:
+        """Something was committed, or a retained topic has changed."""
+        self._wake.set()
+
+    def end(self) -> None:
+        """Send what is there, say ``offline`` and return from :meth:`run`."""
+        self._end.set()
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Publish until :meth:`end`, through every outage of the broker."""
+        pause = 0.0
+        while not self._end.is_set():
+            in_vain = False
+            try:
+                async with self._connection() as connection, asyncio.TaskGroup() as both:
+                    # In one group: the reader notices a dead connection at once, the sender only at its next timeout.
+                    reader, sender = both.create_task(self._read(connection)), both.create_task(self._send(connection))
+                    await asyncio.wait((reader, sender), return_when=asyncio.FIRST_COMPLETED)
+                    if not sender.done():
+                        reader.result()  # where it has failed, that is the reason
+                        raise RuntimeError("the reader has ended, and no command would be heard any more")
+                    sender.result()
+                    reader.cancel()
+            except* (Disconnected, Unusable) as group:
+                error = _first(group)
+                self._say(error)
+                in_vain = refuses_us(error) or self._suspect(error)
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise asyncio.CancelledError  # in a group that fails at the same moment, Python 3.11 forgets it
+            lasted = self._lasted
+            self.standing.connected = False
+            pause = next_pause(pause, lasted, in_vain=in_vain)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause * random.uniform(0.5, 1.0)):  # noqa: S311 - a jitter
+                    await self._end.wait()
+
+    @contextlib.asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Connection]:
+        connection = Connection(
+            self._broker, client_id=self._client_id, will=self._desk.status(online=False), thrown_away=self._throw_away
+        )
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(connection)
+                yield connection
+            except BaseException:  # however it ends but well, the will has to say that we are gone
+                connection.abandon()
+                raise
+
+    def _say(self, error: Exception) -> None:
+        """One line when it begins and one when the reason changes, not one for each attempt."""
+        trouble = told(error, self._broker)
+        if self.standing.connected or trouble != self.standing.trouble:
+            level = self._log.error if refuses_us(error) else self._log.warning
+            level("broker lost" if self.standing.connected else "broker not reached", reason=trouble, position=self.position)
+        self.standing.trouble = trouble
+
+    @property
+    def _lasted(self) -> float:
+        return time.monotonic() - self._since if self.standing.connected else 0.0
+
+    def _suspect(self, error: Exception) -> bool:
+        """Whether it looks as if another client took our place; there is an alert then."""
+        if self.standing.connected:
+            self._short = self._short + 1 if self._lasted < LONGEST else 0
+        if not taken_over(error) and self._short < SUSPICIOUS:
+            return False
+        if TWIN not in self._desk.alerts:
+            detail = f"the broker ends our connections soon after it took them ({told(error, self._broker)}): has another client "
+            detail += f"the client id {self._client_id!r} too? Give each its own broker.client_id, or its own site.node"
+            self._desk.alerts[TWIN] = _alert(TWIN, "broker.client_id", detail)
+            self._log.error("another client has our client id, it seems", client_id=self._client_id)
+        return True
+
+    def _throw_away(self) -> None:
+        self.standing.thrown_away += 1
+
+    async def _read(self, connection: Connection) -> None:
+        async def answer(order: tuple[str, str, Incoming]) -> None:
+            await self._deliver(connection, await self._desk.answer(*order, connection.largest))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                await self._listen(connection, Intake(group, answer))
+        except* Disconnected as errors:
+            raise connection.why(_first(errors)) from None
+
+    async def _listen(self, connection: Connection, intake: Intake[tuple[str, str, Incoming]]) -> None:
+        async for message in connection.messages:
+            properties = message.properties
+            incoming = Incoming(
+                topic=str(message.topic),
+                payload=bytes(message.payload),
+                retain=message.retain,
+                response_topic=getattr(properties, "ResponseTopic", None),
+                correlation=getattr(properties, "CorrelationData", None),
+            )
+            named = self._desk.command(incoming.topic)
+            if named is None:
+                self._overhear(incoming, v5=connection.v5)
+                continue
+            table, name = named
+            if not intake.put(table, client_of(incoming.payload), (table, name, incoming), recall=name == RECALL):
+                self._desk.discard(table, name)
+
+    def _overhear(self, message: Incoming, *, v5: bool) -> None:
+        """Something was said on a topic of ours, and not by us: what holds is said again, at once or soon."""
+        if not self._desk.is_alert(message.topic):
+            held_before = message.retain and not v5  # MQTT 5 does not send it
+            if held_before or not self.standing.connected:
+                return
+        known = self._own.foreign
+        if self._own.heard(message, self._desk.shown()):
+            asyncio.get_running_loop().call_later(self._own.wait(time.monotonic()), self.wake)
+        if self._own.foreign > known and not self._desk.is_alert(message.topic):
+            self._accuse(message.topic)
+
+    def _accuse(self, topic: str) -> None:
+        self.standing.foreign += 1
+        self._foreign = time.monotonic()
+        if FOREIGN not in self._desk.alerts:
+            detail = (
+                f"another client of the broker publishes on our topic {topic}: it was put right. Is there a second daemon with the "
+            )
+            detail += "same site.node, or the same table? Else let the broker's access rules keep others from our topics"
+            self._desk.alerts[FOREIGN] = _alert(FOREIGN, "broker.topics", detail)
+            self._log.error("somebody else publishes on our topics", topic=topic)
+            asyncio.get_running_loop().call_later(QUIET, self._acquit)
+
+    def _acquit(self) -> None:
+        left = self._foreign + QUIET - time.monotonic()
+        if left > 0:
+            asyncio.get_running_loop().call_later(left, self._acquit)
+        elif self._desk.alerts.pop(FOREIGN, None) is not None:
+            self.wake()
+
+    def _renew(self) -> None:
+        self._own.say_again(self._desk.shown())
+        self.wake()
+        self._renewal = asyncio.get_running_loop().call_later(RENEWED, self._renew)
+
+    async def _send(self, connection: Connection) -> None:
+        backlog = self._outbox.head()  # up to here it happened while nobody could hear it
+        self._own.connected()
+        refused = await connection.listen(self._desk.subscriptions()) + await connection.listen(self._desk.own(), retained=False)
+        if refused:
+            self._log.error("broker refused subscriptions", topics=refused)
+        self._shown = {}
+        await self._refresh(connection)
+        await self._deliver(connection, [self._desk.status(online=True)])
+        standing = self.standing
+        standing.connected, standing.trouble = True, None
+        self._since = time.monotonic()
+        standing.connects += 1
+        self._log.info("broker connected", backlog=self.position < backlog, topics=len(self._shown))
+        loop = asyncio.get_running_loop()
+        lasting = loop.call_later(LONGEST_REFUSED, self._lasts)
+        self._renewal = loop.call_later(RENEWED, self._renew)
+        try:
+            await self._publish(connection, backlog)
+        finally:
+            lasting.cancel()
+            self._renewal.cancel()
+
+    def _lasts(self) -> None:
+        """The connection holds: nobody else wants our place."""
+        self._short = 0
+        if self._desk.alerts.pop(TWIN, None) is not None:
+            self.wake()
+
+    async def _publish(self, connection: Connection, backlog: int) -> None:
+        """Publish what comes, until the end. What lies up to the position ``backlog`` is old."""
+        unreadable = False
+        while True:
+            self._wake.clear()
+            try:
+                while events := self._events():
+                    messages = [self._message(event, historical=event.position <= backlog) for event in events]
+                    await self._deliver(connection, messages)
+                    self.position = events[-1].position
+                    self._outbox.move_cursor(self.position)
+                    self.standing.published += len(events)
+                    if self._wake.is_set():  # what happens now is shown at once, though its event waits for those before it
+                        self._wake.clear()
+                        await self._refresh(connection)
+            except JournalUnusable as error:  # the journal looks whether it is damaged, and goes on in another file
+                if not unreadable:
+                    unreadable = True
+                    self._log.error("events cannot be read", reason=str(error), position=self.position)
+            else:
+                unreadable = False
+            await self._refresh(connection)
+            if self._end.is_set():
+                await self._deliver(connection, [self._desk.status(online=False)])
+                return
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(UNREADABLE if unreadable else None):
+                    await self._wake.wait()
+
+    def _events(self) -> list[Entry]:
+        """The next events. Where there are none, the inputs up to here need not be looked through again."""
+        events = self._outbox.events_after(self.position, BACKLOG)
+        if events:
+            return events
+        head = self._outbox.head()
+        events = self._outbox.events_after(self.position, BACKLOG)
+        if not events:
+            self.position = max(self.position, head)
+        return events
+
+    async def _refresh(self, connection: Connection) -> None:
+        """Publish each retained topic that this broker does not hold yet, as far as we know, or that somebody else has touched."""
+        now = self._desk.retained()
+        again = self._own.take(time.monotonic())
+        changed = [topic for topic, body in now.items() if topic in again or topic not in self._shown or self._shown[topic] != body]
+        messages = [Message(topic, now[topic] or b"", retain=True) for topic in changed]
+        truth = self._desk.shown()  # the status too; an alert that is none is cleared
+        messages += [Message(topic, truth.get(topic) or b"", retain=True) for topic in sorted(again - now.keys())]
+        for first in range(0, len(messages), WINDOW):
+            some = messages[first : first + WINDOW]
+            await self._deliver(connection, some)
+            self._shown.update((message.topic, now[message.topic]) for message in some if message.topic in now)
+
+    async def _deliver(self, connection: Connection, messages: list[Message]) -> None:
+        if not connection.v5:
+            self._own.said(messages)
+        for message, refusal in zip(messages, await connection.deliver(messages), strict=True):
+            if refusal is not None:  # what the broker does not take must not keep back the rest; the journal has it
+                self.standing.refused += 1
+                self._log.error("broker refused a message", topic=message.topic, bytes=len(message.payload), reason=refusal)
+
+    def _message(self, event: Entry, *, historical: bool) -> Message:
+        body = event.body
+        if event.kind != "event":
+            return Message(self._desk.topic(event.table, "sealed"), body)
+        if historical:
+            try:
+                body = write(msgspec.structs.replace(read_event(body), historical=True))
+            except ValueError as error:  # of another release: better as it is than not at all
+                self._log.error("event not marked historical", position=event.position, reason=str(error))
+        return Message(self._desk.topic(event.table, "event"), body)
+
+
+def next_pause(pause: float, lasted: float, *, in_vain: bool) -> float:
+    """Seconds before the next attempt, after a pause before this one and a connection that ``lasted`` so long.
+
+    Doubled each time: one that did not outlast the longest pause is no success, or two clients that take each other's
+    place would do so four times a second.
+    """
+    shortest, longest = (SHORTEST_REFUSED, LONGEST_REFUSED) if in_vain else (SHORTEST, LONGEST)
+    return shortest if lasted > longest else min(max(pause * 2, shortest), longest)
+
+
+def _alert(alert: str, what: str, detail: str) -> Alert:
+    return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
+
+
+def _first(group: BaseExceptionGroup[Exception]) -> Exception:
+    """The first single error in a group of groups."""
+    inner = group.exceptions[0]
+    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner

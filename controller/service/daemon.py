@@ -1,0 +1,326 @@
+"""The daemon: configuration in; devices, tables, journal and publisher at work in one task group, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import structlog
+
+from controller.configuration.checks import deals_face_down
+from controller.configuration.settings import Broker, Configuration
+from controller.configuration.settings import Device as DeviceSettings
+from controller.configuration.settings import Table as TableSettings
+from controller.contract.retained import About, Alert
+from controller.contract.times import utc
+from controller.contract.topics import Topics
+from controller.games.games import make_game
+from controller.journal.journal import Journal
+from controller.journal.schema import new_boot
+from controller.mqtt.embedded_broker import embedded_broker
+from controller.mqtt.publisher import Publisher
+from controller.mqtt.tables_api import Desk, Place
+from controller.proof.archivist import Archivist
+from controller.rulebooks.rulebook import rulebook
+from controller.service.ending import DEATH, STOP, Deadline, Died, told
+from controller.service.health import PERIOD, STUCK, Physician
+from controller.service.keys import keeper_of
+from controller.service.privacy import exposed
+from controller.service.systemd_notify import notify, watchdog_interval
+from controller.tables.runner import Station, remembered
+from controller.tables.table import Table
+from devices.calls import AnyCall, Heard
+from devices.device import Device
+from devices.drivers import driver
+from devices.recording import RecordingWriter
+
+FAREWELL = 5.0
+"""Seconds for what waits to be stored, and again for what waits to be published, at a clean stop."""
+
+
+async def serve(configuration: Configuration, deadline: Deadline) -> None:
+    """Run until SIGTERM or SIGINT, which set the ``deadline``.
+
+    Raises ``JournalUnusable``, ``OSError`` where the embedded broker cannot listen, and a group with :class:`Died` where an
+    essential task has ended.
+    """
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    deadline.names_tasks_of(loop)
+
+    def end(*_: object) -> None:
+        deadline.within(STOP)  # first, and not in the loop, which may hang
+        loop.call_soon_threadsafe(stop.set)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    before[signal.SIGHUP] = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal is no reason to leave a table
+    try:
+        await Daemon(configuration, deadline).run(stop)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class Daemon:
+    """All tables of one configuration. Raises ``JournalUnusable`` and ``KeyFileUnusable``."""
+
+    def __init__(self, configuration: Configuration, deadline: Deadline) -> None:
+        self.boot = new_boot()
+        self._deadline = deadline
+        self._configuration = configuration
+        self._log = structlog.get_logger()
+        self._stirred = asyncio.Event()
+        site = configuration.site
+        self._journal = Journal(Path(configuration.journal.path), self._journal_changed, on_aside=self._journal_set_aside)
+        self._publisher: Publisher | None = None
+        self._places: dict[str, Place] = {}
+        self._alerts: dict[str, Alert] = {}
+        try:
+            hidden = any(map(deals_face_down, configuration.table))
+            self._keeper = keeper_of(configuration, lambda: self._archivist.signer) if hidden else None
+            self._archivist = Archivist(configuration, self.boot, self._journal, self._alerts, self._changed)
+            for table in configuration.table:
+                self._places[table.id] = self._place(table)
+            # The node's own topics lie beside real tables; where all are simulated, nothing of us is among the real ones.
+            node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
+            self._desk = Desk(site.node, self.boot, node, self._places, configuration.broker.response_topics)
+            self._desk.alerts = self._alerts
+        except BaseException:
+            self._journal.close()
+            raise
+        if self._journal.set_aside is not None or self._journal.lost is not None:
+            self._journal_set_aside()
+        if found := exposed(Path(configuration.journal.path), Path(configuration.recordings.path)):
+            self._log.warning(
+                "other users of this machine may read these files: chmod go= them", files=[str(path) for path in found]
+            )
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Serve the tables until ``stop``; then store and publish what is there and say ``offline``."""
+        try:
+            async with _broker(self._configuration.broker) as broker:
+                await self._serve(broker, stop)
+        finally:
+            await asyncio.to_thread(self._journal.close)
+
+    async def _serve(self, broker: Broker, stop: asyncio.Event) -> None:
+        site = self._configuration.site
+        publisher = Publisher(broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._desk)
+        self._publisher = publisher
+        physician = Physician(self.boot, self._journal, publisher, self._desk, self._places)
+        stations = [place.station for place in self._places.values()]
+        async with asyncio.TaskGroup() as group:
+
+            def essential(name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+                return group.create_task(self._essential(name, work, stop), name=name)
+
+            publishing = essential("publisher", publisher.run())
+            devices = [
+                essential(f"device {name} of table {id}", device.run())
+                for id, place in self._places.items()  # noqa: A001
+                for name, device in place.devices.items()
+            ]
+            chores = [
+                essential("journal", self._journal.watch()),
+                essential("health", self._report(physician)),
+                essential("archivist", self._archivist.run(stations, lambda: publisher.position)),
+                essential("read back", self._archivist.read_back()),
+            ]
+            if (interval := watchdog_interval()) is not None:
+                chores.append(essential("watchdog", self._live(physician, interval)))
+            notify("READY=1", f"STATUS={len(self._places)} tables, {len(devices)} devices")
+            self._log.info("daemon up", boot=self.boot, tables=list(self._places), devices=len(devices), broker=broker.url)
+            await stop.wait()
+            notify("STOPPING=1")
+            self._log.info("daemon stops")
+            await _cancel(*devices)
+            self._archivist.flush(stations)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FAREWELL):
+                    await asyncio.gather(*(station.idle() for station in stations))
+            self._desk.node["checkpoint"] = msgspec.json.encode(self._archivist.checkpoint())
+            publisher.end()
+            await asyncio.wait([publishing], timeout=FAREWELL)
+            await _cancel(publishing, *chores)
+        self._log.info("daemon down")
+
+    async def _essential(self, name: str, work: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
+        """Do what the daemon cannot be without. Where that ends before ``stop``, all ends, within seconds: a daemon that is up and
+        serves nobody is worse than one that is started again.
+        """
+        task = asyncio.current_task()
+        died: BaseException | None = None
+        try:
+            await work
+        except asyncio.CancelledError as cancelled:
+            if task is None or task.cancelling():
+                raise
+            died = cancelled  # by nobody
+        except Exception as error:
+            died = error
+        if died is None and stop.is_set():
+            return
+        self._deadline.within(DEATH)
+        confidential = any(place.station.table.face_down for place in self._places.values())
+        self._log.error("essential task died", task=name, **told(died, confidential))
+        raise Died(name)
+
+    def _place(self, table: TableSettings) -> Place:
+        clock: Callable[[], float] = (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
+        game = make_game(table.game, table.decree, table.settings)
+        book = rulebook(table.decree)
+        about = About(
+            title=_title(book, table.game),
+            languages=book.languages,
+            devices={device.id: device.driver for device in table.device},
+            software=f"novamas {version('novamas')}",
+            settings=table.settings,
+        )
+
+        def make() -> Table:
+            return Table(
+                site=self._configuration.site.id,
+                id=table.id,
+                game_id=table.game,
+                decree=table.decree,
+                game=game,
+                boot=self.boot,
+                simulated=table.simulated,
+                saved=remembered(self._journal, table.id, self._keeper),
+                about=about,
+            )
+
+        station = Station(make, self._journal, clock, self._changed, self._keeper)
+        if game.face_down and self._configuration.recordings.enabled:
+            self._log.warning("cards lie face down: no recordings are written; the journal has the bytes, sealed", table=table.id)
+        devices = {device.id: self._device(table.id, device, station) for device in table.device}
+        silence = max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
+        return Place(station, Topics(self._configuration.site.id, table.simulated), devices, silence)
+
+    def _device(self, table: str, device: DeviceSettings, station: Station) -> Device:
+        found = driver(device.driver)
+
+        def note(call: AnyCall) -> None:
+            station.note(device.id, call)
+            if not isinstance(call, Heard):
+                self._stirred.set()  # a link that opens or ends says nothing to the table, but health may tell of it
+
+        return Device(
+            id=device.id,
+            url=device.link,
+            codec=found.make(device.id, msgspec.convert(device.options, found.options)),
+            take=station.take,
+            stale_after=device.stale_after,
+            clock=station.clock,
+            recorder=None if station.table.face_down else self._recorder(table, device),
+            confidential=station.table.face_down,
+            commands_enabled=device.commands,
+            note=note,
+            log=self._log.bind(table=table),
+        )
+
+    def _recorder(self, table: str, device: DeviceSettings) -> RecordingWriter | None:
+        settings = self._configuration.recordings
+        if not settings.enabled:
+            return None
+        return RecordingWriter(
+            Path(settings.path, table, f"{device.id}.rec"),
+            {"device": device.id, "driver": device.driver, "link": device.link, "table": table},
+            max_bytes=settings.max_bytes,
+            max_files=settings.max_files,
+            max_days=settings.max_days,
+        )
+
+    def _changed(self) -> None:
+        if self._publisher is not None:
+            self._publisher.wake()
+        self._stirred.set()
+
+    def _journal_changed(self, trouble: str | None) -> None:
+        """The journal failed, or is cured. The tables say so themselves: this news cannot wait for the journal."""
+        if trouble is None:
+            self._log.info("journal writes again")
+            self._alerts.pop("journal", None)
+        else:
+            self._log.error("journal cannot be written", reason=trouble)
+            what = f"{trouble}. Nothing is published and no command is taken until it can be written: make room, or change the disk"
+            self._alerts["journal"] = _alert("journal", "journal.failed", what)
+        for place in self._places.values():
+            place.station.halt(None if trouble is None else f"the journal cannot be written: {trouble}")
+        self._changed()
+
+    def _journal_set_aside(self) -> None:
+        """At the start, or while the daemon runs: then the tables go on, in another file."""
+        aside, lost = self._journal.set_aside, self._journal.lost
+        self._log.error("journal set aside", file=str(aside), lost=lost)
+        told = [] if aside is None else [f"the journal was damaged and was set aside as {aside}: keep it, and confirm what is open"]
+        if lost is not None:
+            told.append(f"what nobody had heard yet could not be read and was not published: entries {lost}")
+        what = ". ".join(told)
+        self._alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
+        self._changed()
+
+    async def _report(self, physician: Physician) -> None:
+        """Say how it is: at once when something stands otherwise than before, and every half minute."""
+        told: tuple[Any, ...] = ()
+        due = 0.0
+        while True:
+            self._stirred.clear()
+            stands = physician.stands()
+            if stands != told or time.monotonic() >= due:
+                told, due = stands, time.monotonic() + PERIOD
+                self._desk.node = {
+                    "health": msgspec.json.encode(physician.report()),
+                    "checkpoint": msgspec.json.encode(self._archivist.checkpoint()),
+                }
+                if self._publisher is not None:
+                    self._publisher.wake()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(0.0, due - time.monotonic())):
+                    await self._stirred.wait()
+
+    async def _live(self, physician: Physician, interval: float) -> None:
+        """Tell the watchdog that we live, as long as everything makes progress."""
+        while True:
+            stuck = physician.stuck()
+            if stuck is None:
+                notify("WATCHDOG=1")
+            else:
+                self._log.error("no progress", what=stuck)
+            await asyncio.sleep(interval)
+
+
+@contextlib.asynccontextmanager
+async def _broker(broker: Broker) -> AsyncIterator[Broker]:
+    """The broker to publish to; an embedded one runs for as long."""
+    address = urlsplit(broker.url)
+    if address.scheme != "embedded":
+        yield broker
+        return
+    async with embedded_broker(address.hostname or "127.0.0.1", address.port or 0) as (host, port):
+        yield msgspec.structs.replace(broker, url=f"mqtt://{host}:{port}", protocol="3.1.1")
+
+
+async def _cancel(*tasks: asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:  # one that hangs must not keep the others from their farewell
+        await asyncio.wait(tasks, timeout=FAREWELL)
+
+
+def _alert(alert: str, what: str, detail: str) -> Alert:
+    return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
+
+
+def _title(book: Any, game: str) -> dict[str, str]:
+    """What the decree calls the game, by language."""
+    chapter = getattr(book, game.replace("-", "_"), None)
+    return {} if chapter is None else chapter.title

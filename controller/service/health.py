@@ -1,0 +1,112 @@
+"""How the daemon is: the retained topic ``health`` of the node, and whether it makes progress at all."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterable
+from datetime import datetime
+from importlib.metadata import version
+from typing import Any
+
+from controller.contract.node import Health, JournalHealth, OutboxHealth, TableHealth
+from controller.contract.times import utc
+from controller.journal.journal import Journal
+from controller.journal.schema import Entry, JournalUnusable
+from controller.mqtt.publisher import Publisher
+from controller.mqtt.tables_api import Desk, Place
+from controller.service import logs
+
+PERIOD = 30.0
+"""Seconds between two reports, if nothing changes before."""
+COUNTED = 1000
+"""Unsent events are counted up to here."""
+STUCK = 15.0
+"""Seconds without a step after which something hangs."""
+
+
+def p99(samples: Iterable[float]) -> float | None:
+    """The value that one sample in a hundred exceeds; None without samples."""
+    ordered = sorted(samples)
+    return ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] if ordered else None
+
+
+class Physician:
+    """Looks at everything and says how it is."""
+
+    def __init__(self, boot: str, journal: Journal, publisher: Publisher, desk: Desk, places: dict[str, Place]) -> None:
+        self._boot = boot
+        self._journal = journal
+        self._publisher = publisher
+        self._desk = desk
+        self._places = places
+        self._started = time.monotonic()
+        self._unsent = OutboxHealth(depth=0, oldest=None)
+        self._versions = {"novamas": version("novamas"), "python": platform.python_version()}
+
+    def report(self) -> Health:
+        """Everything, now."""
+        slowest = p99(seconds for place in self._places.values() for seconds in place.station.commits)
+        return Health(
+            boot=self._boot,
+            time=utc(time.time()),
+            uptime=round(time.monotonic() - self._started, 1),
+            versions=self._versions,
+            broker=self._publisher.standing,
+            outbox=self._outbox(),
+            journal=JournalHealth(
+                state="failed" if self._journal.failed else "ok",
+                trouble=self._journal.failed,
+                position=self._journal.head(),
+                waiting=self._journal.waiting,
+                commit_p99_ms=None if slowest is None else round(slowest * 1000, 2),
+            ),
+            log=logs.health(),
+            commands_followed=self._desk.followed,
+            commands_refused=self._desk.refused,
+            commands_discarded=self._desk.discarded,
+            answers_withheld=self._desk.withheld,
+            tables={
+                id: TableHealth(
+                    readings_lost=place.station.lost,
+                    devices={name: device.health() for name, device in place.devices.items()},
+                )
+                for id, place in self._places.items()  # noqa: A001
+            },
+        )
+
+    def stands(self) -> tuple[Any, ...]:
+        """What is told at once when it changes: the journal, the log, the broker, each device. A link that is open for the first
+        time has the state that it had before.
+        """
+        devices = (device.health() for place in self._places.values() for device in place.devices.values())
+        stand = ((health.state, health.reconnects, bool(health.link)) for health in devices)
+        return (self._journal.failed, logs.health().trouble, self._publisher.standing.connected, *stand)
+
+    def _outbox(self) -> OutboxHealth:
+        try:
+            unsent = self._journal.events_after(self._publisher.position, COUNTED)
+        except JournalUnusable:  # for a moment, and it is told elsewhere
+            return self._unsent
+        self._unsent = self._age(unsent)
+        return self._unsent
+
+    def _age(self, unsent: list[Entry]) -> OutboxHealth:
+        if not unsent:
+            return OutboxHealth(depth=0, oldest=None)
+        age = (time.monotonic_ns() - unsent[0].mono_ns) / 1e9
+        if unsent[0].boot != self._boot:  # the monotonic clock is of no use across a restart of the machine
+            age = time.time() - datetime.fromisoformat(unsent[0].time).timestamp()
+        return OutboxHealth(depth=len(unsent), oldest=round(max(0.0, age), 3))
+
+    def stuck(self) -> str | None:
+        """What makes no progress, or None. A journal that tries again and a device that is gone are at work."""
+        for id, place in self._places.items():  # noqa: A001
+            if place.station.waits > STUCK and self._journal.failed is None:
+                return f"the journal has stored nothing of table {id} for {place.station.waits:.0f} s"
+            for name, device in place.devices.items():
+                # A reader at work says "stale" in time; one that hangs leaves "up" standing.
+                health = device.health()
+                if health.state == "up" and health.age is not None and health.age > place.silence:
+                    return f"device {name} of table {id} has not been read for {health.age:.0f} s"
+        return None

@@ -1,0 +1,51 @@
+"""The keys behind cards that lie face down: that of surveillance, and the daemon's own, made at its first start."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+from nacl.public import PrivateKey
+from nacl.signing import SigningKey
+from nacl.utils import random
+
+from controller.confidential.boxes import Keeper, public_key, spelled
+from controller.confidential.key_file import SIZE, KeyFileUnusable, read_key_file, write_key_file
+from controller.configuration.settings import Configuration
+
+
+def keeper_of(configuration: Configuration, signer: Callable[[], SigningKey | None] = lambda: None) -> Keeper:
+    """Who seals, signs and locks for this daemon. Raises :class:`KeyFileUnusable`.
+
+    Simulated tables need no key of surveillance: where none is configured, a pair is made beside the journal.
+    """
+    journal, settings = Path(configuration.journal.path), configuration.surveillance
+    secret = _credential(settings.secret_credential) or journal.with_name(f"{journal.name}.secret")
+    if settings.public_key is not None:
+        surveillance = public_key(settings.public_key)
+    else:
+        pair = journal.with_name(f"{journal.name}.simulated-surveillance")
+        surveillance = PrivateKey(_read_or_make(pair)).public_key
+        structlog.get_logger().warning(
+            "simulated tables seal for a key of their own", private_key=str(pair), public_key=spelled(surveillance)
+        )
+    locks = _read_or_make(secret) if settings.secret_credential is None else read_key_file(secret)
+    return Keeper(surveillance, locks, str(secret), signer)
+
+
+def _credential(name: str | None) -> Path | None:
+    if name is None:
+        return None
+    directory = os.environ.get("CREDENTIALS_DIRECTORY")
+    if directory is None:
+        raise KeyFileUnusable(f"surveillance.secret_credential {name!r}: no LoadCredential= in the unit")
+    return Path(directory, name)
+
+
+def _read_or_make(path: Path) -> bytes:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_key_file(path, random(SIZE))
+    return read_key_file(path)

@@ -1,0 +1,56 @@
+"""What a table makes of its devices: how their links stand, and what a person commands them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from controller.contract.commands import DeviceCommand
+from controller.contract.events import DeviceCommanded
+from controller.contract.retained import LinkState
+from controller.games.game import Rejected
+from controller.games.roles import allow_role, may_command
+from devices.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
+
+
+def allow(given: DeviceCommand, devices: Collection[str], halted: str | None) -> None:
+    """Reject a command that is not for this role, these devices or this moment; ``halted``: why nothing can be stored."""
+    allow_role(given.role, may_command(given.command))
+    if given.device not in devices:
+        raise Rejected(f"no device {given.device!r} at this table; there are: {', '.join(sorted(devices)) or 'none'}")
+    if halted:
+        raise Rejected(f"the table is in fault: {halted}")
+
+
+def commanded(given: DeviceCommand, devices: Collection[str], halted: str | None) -> DeviceCommanded:
+    """What is told of a command. What the daemon adds to it is never refused."""
+    if given.unsent is None:
+        allow(given, devices, halted)
+    return DeviceCommanded(
+        device=given.device,
+        command=given.command,
+        argument=given.argument,
+        by=given.by,
+        role=given.role,
+        unsent=given.unsent,
+    )
+
+
+def link_alert(device: str) -> str:
+    """The alert that the link of a device is not well."""
+    return f"{device or 'device'}-link"
+
+
+def stands(given: object) -> tuple[LinkState, str | None] | None:
+    """The state of a link that this reading tells of, and why; None if it tells of none."""
+    match given:
+        case LinkUp():
+            return "up", None
+        case LinkOpen():
+            return "open", "nothing heard yet"
+        case LinkStale(age=age):
+            return "stale", f"no valid frame for {age:g} s"
+        case LinkLost(reason=reason):
+            return "lost", reason
+        case LinkUnintelligible(bytes=count):
+            return "unintelligible", f"{count} bytes, and no frame among them"
+    return None

@@ -1,0 +1,41 @@
+"""A person's command to a device: stored first, then sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from controller.contract.commands import DeviceCommand
+from controller.contract.orders import DeviceOrder
+from controller.games.game import Rejected
+from controller.tables.runner import NotStored, Station
+from devices.device import CommandRefused, Device
+
+LATE = "it was not stored in time"
+"""Why a command is not sent that is stored later than a person waits: nobody expects it any more."""
+
+
+async def command_device(station: Station, devices: Mapping[str, Device], order: DeviceOrder) -> None:
+    """Follow an order. Raises :class:`Rejected` with the reason for the person: nothing was sent then.
+
+    What cannot be sent is refused and leaves nothing behind. Once it is stored, a failure to send it is stored too.
+    """
+    given = DeviceCommand(
+        at=station.clock(),
+        by=order.by,
+        role=order.role,
+        note=order.note,
+        device=order.device,
+        command=order.command,
+        argument=order.argument,
+    )
+    station.table.allow(given)
+    device = devices[order.device]
+    try:
+        request = device.prepare(order.command, order.argument)
+        await station.follow(given)
+        device.send(request, lambda why: station.unsent(given, why))
+    except NotStored:
+        station.unsent(given, LATE)
+        raise
+    except CommandRefused as refused:
+        raise Rejected(str(refused)) from None

@@ -1,0 +1,290 @@
+"""One gaming table at work: readings and commands go in one at a time, are stored, and only then shown."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+import structlog
+
+from controller.confidential.boxes import Keeper, Unopened
+from controller.contract.commands import AnyCommand, DeviceCommand
+from controller.contract.events import AnyEvent
+from controller.contract.notation import Input, read_event, write
+from controller.contract.orders import Recall
+from controller.contract.sealed import Opened
+from controller.contract.times import utc
+from controller.games.game import Rejected
+from controller.journal.journal import Journal
+from controller.journal.schema import JournalFull, JournalUnusable, Kind, Record
+from controller.journal.setup import Why, begun
+from controller.tables.byte_trace import Sent, Wire
+from controller.tables.table import OUTAGE, Table
+from devices.calls import AnyCall
+from devices.readings import AnyReading, Reading
+
+PATIENCE = 5.0
+"""Seconds that a person waits for a command to be stored."""
+MARK = 20
+"""Bytes by which an event grows that is marked historical, and its comma."""
+REASON = 1024
+"""Characters of a reason that is stored; a command holds no longer text."""
+COARSE = 4096
+"""Bytes of which whole multiples alone are told, where cards lie face down."""
+
+
+class NotStored(Rejected):
+    """A command was taken, and may be stored yet: nobody could wait for that."""
+
+
+def remembered(journal: Journal, table: str, keeper: Keeper | None) -> bytes | None:
+    """What a table saved last. What cannot be unlocked comes as it is: the table then begins anew, and says so."""
+    saved = journal.last_saved(table)
+    if saved is None or keeper is None:
+        return saved
+    try:
+        return keeper.unlock(saved)
+    except Unopened as error:
+        structlog.get_logger().error("table cannot go on where it was", table=table, reason=str(error))
+        return saved
+
+
+class Station:
+    """A table and the journal behind it.
+
+    ``make`` gives the table as the journal knows it; it is called again where the table has run ahead of what could be
+    stored. ``clock`` stamps what the station itself says. ``changed`` is called when there is something new to publish.
+    ``keeper`` is needed where cards lie face down. Raises ``ValueError`` where it is missing.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Table],
+        journal: Journal,
+        clock: Callable[[], float],
+        changed: Callable[[], None],
+        keeper: Keeper | None = None,
+    ) -> None:
+        self.clock = clock
+        self.commits: deque[float] = deque(maxlen=1000)
+        """Seconds from an input to its place on the disk: the latest ones."""
+        self.lost = 0
+        """Readings that were not taken, because too much waited for the disk."""
+        self._make = make
+        self._journal = journal
+        self._changed = changed
+        self._since: deque[float] = deque()
+        self._latest: asyncio.Future[int] | None = None
+        self._overrun = False
+        self._wires: dict[str, Wire] = {}
+        self.table = make()
+        if self.table.face_down and keeper is None:
+            raise ValueError(f"table {self.table.id}: cards lie face down, and there is no key to seal them with")
+        self._keeper = keeper if self.table.face_down else None
+        self.retained = self.table.retained()
+        """What the retained topics hold: nothing that is not stored."""
+        self._log = structlog.get_logger().bind(table=self.table.id)
+        self._note_state("boot", remembered(journal, self.table.id, self._keeper))
+        self.take(self.table.gap(clock()))
+
+    @property
+    def waits(self) -> float:
+        """Seconds for which the oldest input waits to be stored; 0 if none does."""
+        return time.monotonic() - self._since[0] if self._since else 0.0
+
+    async def idle(self) -> None:
+        """Wait until everything is stored."""
+        while self._latest is not None and not self._latest.done():
+            await asyncio.wait([self._latest])
+
+    def take(self, readings: Sequence[AnyReading]) -> None:
+        """Take what a device said."""
+        if self._overrun and not self._since and self._journal.failed is None:
+            self._take_up()
+        for reading in readings:
+            if self._overrun:
+                self.lost += 1
+            else:
+                self._step(reading)
+
+    def note(self, device: str, call: AnyCall) -> None:
+        """Keep what a device sent. It is stored with what it leads to, or by :meth:`flush`."""
+        self._wires.setdefault(device, Wire(device)).note(call)
+
+    def flush(self) -> None:
+        """Store what the devices sent that led to nothing."""
+        for wire in self._wires.values():
+            if not self._overrun and (body := wire.take()) is not None and self._note_entry("bytes", body) is None:
+                wire.lose()
+
+    def sent(self) -> dict[str, Sent]:
+        """How much each device sent since this was asked last; where cards lie face down roughly, since codes differ in length."""
+        coarse = 1 if self._keeper is None else COARSE
+        sent = {device: wire.sent() for device, wire in self._wires.items()}
+        return {device: each._replace(all=each.all // coarse * coarse) for device, each in sent.items()}
+
+    def new_day(self) -> None:
+        """Store what the table knows, so that its day can be derived without the days before."""
+        if not self._overrun and self.table.sound:
+            self._note_state("day", self.table.saved())
+
+    def halt(self, reason: str | None) -> None:
+        """The journal cannot be written, or can be again: the table says so at once, which needs no disk."""
+        self.table.halted = reason
+        if reason is not None:
+            state = msgspec.json.decode(self.retained["state"] or b"{}", type=dict[str, Any])
+            self.retained = {**self.retained, "state": msgspec.json.encode({**state, "status": "fault", "fault": reason})}
+        elif not self._since:
+            self._take_up()
+        self._changed()
+
+    async def follow(self, command: AnyCommand) -> None:
+        """Follow a command and wait until it is stored. Raises :class:`Rejected` with the reason for the person, and
+        :class:`NotStored` where it may be stored later.
+        """
+        stored = None if self._overrun else self._step(command)
+        if stored is None:
+            raise Rejected("the journal cannot take more; see the alert")
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.shield(stored)
+        except TimeoutError:
+            raise NotStored(
+                "taken, but not stored yet: the journal cannot be written; it holds when the alert is cleared"
+            ) from None
+        except JournalUnusable as error:
+            raise Rejected(f"not stored: {error}") from None
+
+    def unsent(self, command: DeviceCommand, why: str) -> None:
+        """A command to a device was taken, and could not be sent."""
+        if self._overrun:
+            self.lost += 1
+        else:
+            self._step(msgspec.structs.replace(command, at=self.clock(), unsent=why[:REASON]))
+
+    def recall(self, wanted: Recall, room: int) -> tuple[AnyEvent, ...]:
+        """Events that are stored, marked historical, oldest first: as many as go into ``room`` bytes, but one at least."""
+        find = self._journal.events_onward if wanted.onward else self._journal.events_of
+        found = find(self.table.id, wanted.boot, wanted.first - 1, wanted.limit)
+        if wanted.to is not None and not wanted.onward:
+            found = [entry for entry in found if entry.seq <= wanted.to]
+        fitting = [
+            entry for entry, all_ in zip(found, accumulate(len(entry.body) + MARK for entry in found), strict=True) if all_ <= room
+        ]
+        return tuple(msgspec.structs.replace(read_event(entry.body), historical=True) for entry in fitting or found[:1])
+
+    def _step(self, given: Input) -> asyncio.Future[int] | None:
+        now, mono_ns = utc(time.time()), time.monotonic_ns()
+        table, before = self.table, self.table.seq
+        confidential = table.confidential(given)
+        wire = self._wires.get(given.device) if isinstance(given, Reading) else None
+        try:
+            events = table.take(given, now, mono_ns)
+            record = Record(
+                table=table.id,
+                boot=table.boot,
+                seq=table.seq,
+                time=now,
+                mono_ns=mono_ns,
+                given=self._sealed("input", before, now, write(given)) if confidential else write(given),
+                events=tuple(write(event) for event in events),
+                saved=self._locked(table.saved()),
+                before=(
+                    (("bytes", self._sealed("bytes", before, now, sent)),)
+                    if wire is not None and (sent := wire.take()) is not None
+                    else ()
+                ),
+            )
+        except Rejected:
+            raise
+        except Exception:  # a defect; the table may know more than can be stored of it
+            if wire is not None:
+                wire.lose()
+            self._go_back()
+            raise
+        try:
+            stored = self._journal.append(record)
+        except (JournalFull, JournalUnusable) as error:
+            if wire is not None:
+                wire.lose()
+            self._overrun = True
+            self.lost += 1
+            self._log.error("readings are being lost", reason=str(error))
+            return None
+        self._since.append(time.monotonic())
+        self._latest = stored
+        stored.add_done_callback(self._stored)
+        return stored
+
+    def _stored(self, stored: asyncio.Future[int]) -> None:
+        self.commits.append(time.monotonic() - self._since.popleft())
+        if stored.cancelled() or stored.exception() is not None:
+            return
+        self._changed()  # the events first: the retained topics may follow
+        if not self._since:
+            stored.get_loop().call_soon(self._take_up)
+
+    def _go_back(self) -> None:
+        """Make the table anew as the journal knows it: at once, or when that is stored which waits."""
+        if self._since:
+            self._overrun = True
+            return
+        halted = self.table.halted
+        self.table = self._make()
+        self.table.halted = halted
+
+    def _take_up(self) -> None:
+        """If all is stored, then what the table knows may be shown; if it knows more than that, it is made anew."""
+        if self._since:
+            return
+        if self._overrun:
+            try:
+                self.table, saved = self._make(), remembered(self._journal, self.table.id, self._keeper)
+            except JournalUnusable as error:  # tried again at the next reading; the journal looks what is wrong
+                self._log.error("table cannot be taken up", reason=str(error))
+                return
+            self._log.warning("readings were lost", count=self.lost)
+            self._overrun = False
+            self.retained = self.table.retained()
+            self._note_state("lost", saved)
+            self.take(self.table.gap(self.clock(), OUTAGE))
+        else:
+            self.retained = self.table.retained()
+        self._changed()
+
+    def _note_state(self, why: Why, saved: bytes | None) -> None:
+        self._note_entry("state", begun(why, saved))
+
+    def _note_entry(self, kind: Kind, body: bytes) -> asyncio.Future[int] | None:
+        """Store an entry that is no input. Nobody waits for it; None: it is not taken."""
+        table, now = self.table, utc(time.time())
+        record = Record(
+            table=table.id,
+            boot=table.boot,
+            seq=table.seq,
+            time=now,
+            mono_ns=time.monotonic_ns(),
+            before=((kind, self._sealed(kind, table.seq, now, body)),),
+        )
+        try:
+            stored = self._journal.append(record)
+        except (JournalFull, JournalUnusable):
+            return None
+        stored.add_done_callback(lambda future: future.cancelled() or future.exception())
+        self._latest = stored
+        return stored
+
+    def _sealed(self, kind: Kind, seq: int, now: str, body: bytes) -> bytes:
+        """The body of an entry. Where cards lie face down, only surveillance can read it."""
+        if self._keeper is None:
+            return body
+        return self._keeper.seal(Opened(self.table.id, self.table.boot, seq, now, kind, msgspec.Raw(body)))
+
+    def _locked(self, saved: bytes) -> bytes:
+        """What the table remembers. Where cards lie face down, only this daemon can read it."""
+        return saved if self._keeper is None else self._keeper.lock(saved)

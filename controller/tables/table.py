@@ -1,0 +1,384 @@
+"""One gaming table: everything that happens there goes through it, one input at a time, and comes out as events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from controller.confidential.boxes import is_locked
+from controller.contract.commands import AlertAcknowledge, Command, DeviceCommand
+from controller.contract.events import (
+    AlertAcknowledged,
+    AlertCleared,
+    AlertRaised,
+    AnyEvent,
+    DataLate,
+    DeviceState,
+    ResultCorrected,
+    RoundResult,
+    RoundVoid,
+    SessionClosed,
+    SessionOpened,
+)
+from controller.contract.json_bodies import Stored, read_body
+from controller.contract.notation import Input
+from controller.contract.retained import About, Alert, DeviceLink, History, Info, ShoeTopic, State, Status
+from controller.games.game import Game, Rejected
+from controller.tables.device_links import allow, commanded, link_alert, stands
+from devices.readings import (
+    CardDrawn,
+    DeviceRefused,
+    DeviceReport,
+    LinkGap,
+    LinkGarbage,
+    LinkLate,
+    LinkLost,
+    LinkUnintelligible,
+    ShoeFault,
+    ShoeReset,
+    ShufflerState,
+)
+
+FAULT = "table-fault"
+"""The alert that the game failed on a reading: no results until the daemon is started again."""
+
+ANEW = "table-anew"
+"""The alert that the table could not go on where it was, and has begun anew; cleared at the next restart."""
+
+RESTART = "restart"
+"""Why every device counts as lost when a table is taken up again; it raises no alert of its own."""
+
+OUTAGE = "the journal could not be written"
+"""Why every device counts as lost when a table has missed what could not be stored."""
+
+CORRECTABLE = 20
+"""Results of which a correction can say the event that it replaces: the latest that were told."""
+
+UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerState)
+"""Readings of which a frame, a count of bytes or a detail, the device's own words, may show a card that no game has seen."""
+
+
+class Unrestorable(Exception):
+    """The table has an open session of another game or decree. The message says so, and what to do."""
+
+
+class _Saved(msgspec.Struct, frozen=True, kw_only=True):
+    game: str
+    decree: str
+    state: msgspec.Raw
+    boot: str
+    seq: Stored
+    time: str
+    open: bool
+    devices: dict[str, DeviceLink]
+    alerts: dict[str, Alert | None]
+    result: RoundResult | ResultCorrected | None
+    holds: dict[int, tuple[str, int]] = {}
+
+
+class Table:
+    """Table ``id`` of ``site``, with one game under one decree. No clock, no input or output.
+
+    ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave before: the table goes on
+    in the same session and round; take the readings of :meth:`gap` next. If it is another game's or release's the table
+    begins anew, and says so; but it raises :class:`Unrestorable` rather than drop another game's open session.
+    ``halted`` is set by the daemon: why the table may not give results at present.
+    """
+
+    def __init__(
+        self,
+        site: str,
+        id: str,  # noqa: A002 - it is the table's id
+        game_id: str,
+        decree: str,
+        game: Game,
+        boot: str,
+        simulated: bool = False,
+        saved: bytes | None = None,
+        about: About = About(),  # noqa: B008 - frozen
+    ) -> None:
+        self.site, self.id, self.game_id, self.decree, self.boot, self.simulated = site, id, game_id, decree, boot, simulated
+        self.seq = 0
+        self.halted: str | None = None
+        self.garbage: dict[str, int] = {}
+        self._game = game
+        self._about = about
+        self._state = game.begin()
+        self._time = ""
+        self._open = False
+        self._devices: dict[str, DeviceLink] = {}
+        self._alerts: dict[str, Alert | None] = {}
+        self._result: RoundResult | ResultCorrected | None = None
+        self._holds: dict[int, tuple[str, int]] = {}
+        """By round of the session: ``boot`` and ``seq`` of the event that holds its result."""
+        self._fault: str | None = None
+        self._due: list[AnyEvent] = []
+        if saved is not None:
+            try:
+                self._restore(saved)
+            except ValueError as error:
+                hidden = game.face_down and isinstance(error, msgspec.MsgspecError)
+                detail = "what was saved is not of this release" if hidden else str(error)
+                self._due = [AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=detail)]
+
+    def take(self, given: Input, time: str, mono_ns: int) -> list[AnyEvent]:
+        """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what follows from it.
+
+        Raises :class:`Rejected` for a command that is not followed; nothing has changed then.
+        """
+        if isinstance(given, AlertAcknowledge):
+            said: list[AnyEvent] = [self._acknowledged(given)]
+            state = self._state
+        elif isinstance(given, DeviceCommand):
+            said, state = [commanded(given, self._about.devices, self.halted)], self._state
+        elif isinstance(given, Command):
+            state, said = self._command(given)
+        else:
+            said = [*self._link(given, time)]
+            state, more = self._reading(given)
+            said += more
+        said, self._due = [*self._due, *said], []
+        if said or state != self._state:
+            self._time = time
+        self._state = state
+        return [self._note(event, time, mono_ns) for event in said]
+
+    @property
+    def face_down(self) -> bool:
+        """Whether the game deals cards face down."""
+        return self._game.face_down
+
+    def confidential(self, given: Input) -> bool:
+        """Whether this input, if it is taken now, is for surveillance alone. In doubt it is."""
+        if not self._game.face_down or isinstance(given, DeviceCommand):
+            return False
+        if self._fault or isinstance(given, UNJUDGED):
+            return True
+        if isinstance(given, CardDrawn) and given.card is None and given.frame is not None:
+            return True  # the reader could not name it; whoever knows its codes may
+        try:
+            return self._game.confidential(self._state, given)
+        except Exception:
+            return True
+
+    def allow(self, given: DeviceCommand) -> None:
+        """Reject a command to a device that is not for this role, this table or this moment. The game has no say in it."""
+        allow(given, self._about.devices, self.halted)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the game has not failed: what :meth:`saved` gives is then all there is to know."""
+        return self._fault is None and not self._due
+
+    def gap(self, at: float, reason: str = RESTART) -> list[LinkLost]:
+        """After a restart, or any time in which the table was not told: readings to :meth:`take`, one per device.
+
+        They are inputs like any other: the game sees that it has missed something, and the journal shows it.
+        """
+        return [LinkLost(at=at, device=device, reason=reason) for device in sorted({*self._devices, *self._about.devices})]
+
+    def retained(self) -> dict[str, bytes | None]:
+        """What each retained topic of the table holds now; None: nothing any more.
+
+        Give out what it was when a record was appended only after that record is committed.
+        """
+        names: dict[str, Any] = {
+            "site": self.site,
+            "table": self.id,
+            "game": self.game_id,
+            "decree": self.decree,
+            "boot": self.boot,
+            "simulated": self.simulated,
+        }
+        shown = self._game.show(self._state)
+        state = State(
+            **names,
+            status=self._status(shown),
+            seq=self.seq,
+            time=self._time,
+            fault=self._fault or self.halted,
+            devices=self._devices,
+            alerts=tuple(alert for alert, open_ in self._alerts.items() if open_),
+            shown=shown,
+        )
+        encode = msgspec.json.encode
+        return {
+            "info": encode(Info(**names, about=self._about)),
+            "state": encode(state),
+            "result": encode(self._result),
+            "history": encode(History(**names, results=self._game.history(self._state))),
+            **({"shoe": encode(ShoeTopic(**names, shoe=shown["shoe"]))} if "shoe" in shown else {}),
+            **{f"alert/{alert}": encode(open_) if open_ else None for alert, open_ in self._alerts.items()},
+        }
+
+    def saved(self) -> bytes:
+        """Everything that the table needs to go on after a restart."""
+        return msgspec.json.encode(
+            _Saved(
+                game=self.game_id,
+                decree=self.decree,
+                state=msgspec.Raw(msgspec.json.encode(self._state)),
+                boot=self.boot,
+                seq=self.seq,
+                time=self._time,
+                open=self._open,
+                devices=self._devices,
+                alerts=self._alerts,
+                result=self._result,
+                holds=self._holds,
+            )
+        )
+
+    def _restore(self, body: bytes) -> None:
+        """Raises ``ValueError`` that says why the table cannot go on from there."""
+        if is_locked(body):
+            raise ValueError("what was saved is locked, and the key is another: see the log of the daemon")
+        saved = read_body(body, _Saved)
+        if (saved.game, saved.decree) != (self.game_id, self.decree):
+            was = f"before this it was a table of {saved.game} under {saved.decree}"
+            if saved.open:
+                raise Unrestorable(f"table {self.id}: {was}, and its session is open: set it back and close the session first")
+            raise ValueError(was)
+        self._state = read_body(bytes(saved.state), self._game.state_type)
+        self._time, self._open, self._alerts, self._result = saved.time, saved.open, saved.alerts, saved.result
+        self._holds = saved.holds
+        self.seq = saved.seq if saved.boot == self.boot else 0
+        known = self._about.devices or saved.devices
+        self._devices = {device: standing for device, standing in saved.devices.items() if device in known}
+        # A fault is over with the restart, and a device that is configured no more cannot be missing.
+        gone = {FAULT, ANEW, *(link_alert(device) for device in saved.devices.keys() - self._devices.keys())}
+        self._due = [AlertCleared(alert=alert) for alert, open_ in saved.alerts.items() if open_ and alert in gone]
+
+    # One input
+
+    def _command(self, given: Any) -> tuple[Any, list[AnyEvent]]:
+        if stopped := self._fault or self.halted:
+            raise Rejected(f"the table is in fault: {stopped}")
+        try:
+            state, said = self._game.step(self._state, given)
+        except Rejected:
+            raise
+        except Exception as error:  # a defect; the command is not followed, and its author is told so
+            raise Rejected(f"the game failed on this command ({self._told(error)}); nothing was done") from error
+        return state, list(said)
+
+    def _reading(self, given: Any) -> tuple[Any, list[AnyEvent]]:
+        if self._fault:
+            return self._state, []
+        try:
+            state, said = self._game.step(self._state, given)
+        except Exception as error:  # a defect: what the game knows stands, nothing is derived from what came after
+            self._fault = f"the game failed on a reading ({self._told(error)}); restart the daemon, and decide the round in hand"
+            return self._state, [AlertRaised(alert=FAULT, what="table.fault", device=given.device or None, detail=self._fault)]
+        return state, list(said)
+
+    def _told(self, error: Exception) -> str:
+        """A defect as it may be told: its text may hold a card."""
+        return type(error).__name__ if self._game.face_down else repr(error)
+
+    def _link(self, given: Any, time: str) -> Iterable[AnyEvent]:
+        """What the table itself makes of a link's reading."""
+        device = given.device
+        if isinstance(given, LinkGarbage):
+            self.garbage[device] = self.garbage.get(device, 0) + given.bytes
+        elif isinstance(given, LinkLate):
+            yield DataLate(device=device, frames=given.frames, silence=given.silence)
+        elif (link := stands(given)) is not None:
+            state, detail = link
+            if self._game.face_down and isinstance(given, LinkUnintelligible):
+                detail = "no frame among its bytes"  # how many they are may depend on a card
+            was, alert = self._devices.get(device), link_alert(device)
+            if was and was.state == state and (state != "lost" or was.detail == detail):
+                return  # said before
+            self._devices[device] = DeviceLink(state, time, detail)
+            yield DeviceState(device=device, state=state, detail=detail)
+            if state == "open":
+                if (told := self._alerts.get(alert)) and told.what != "link.open":  # not at a start, and not again after a restart
+                    yield AlertRaised(alert=alert, what="link.open", severity="warning", device=device, detail=detail)
+            elif state != "up" and detail != RESTART:
+                yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)
+            elif state == "up" and self._alerts.get(alert):
+                yield AlertCleared(alert=alert)
+
+    def _acknowledged(self, given: AlertAcknowledge) -> AnyEvent:
+        alert = self._alerts.get(given.alert)
+        if alert is None:
+            named = ", ".join(alert for alert, open_ in self._alerts.items() if open_)
+            raise Rejected(f"no open alert {given.alert!r}; open: {named or 'none'}")
+        if alert.acknowledged_by is not None:
+            raise Rejected(f"{given.alert}: acknowledged by {alert.acknowledged_by} at {alert.acknowledged}")
+        return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)
+
+    # What the table keeps of its events
+
+    def _note(self, event: AnyEvent, time: str, mono_ns: int) -> AnyEvent:
+        """Number the event, and keep what the retained topics tell of it."""
+        self.seq += 1
+        event = replace(
+            event,
+            site=self.site,
+            table=self.id,
+            game=self.game_id,
+            decree=self.decree,
+            boot=self.boot,
+            seq=self.seq,
+            time=time,
+            mono_ns=mono_ns,
+            simulated=self.simulated,
+        )
+        if isinstance(event, ResultCorrected):
+            boot, seq = self._holds.get(event.round, (None, None))
+            event = replace(event, replaces=seq, replaces_boot=boot)
+        if isinstance(event, SessionOpened):
+            self._holds = {}
+        if isinstance(event, RoundResult | ResultCorrected):
+            self._hold(event)
+        match event:
+            case SessionOpened() | SessionClosed():
+                self._open = isinstance(event, SessionOpened)
+            case RoundResult() if self._is_latest(event):
+                self._result = event
+            case ResultCorrected() | RoundVoid() if self._result and (event.session, event.round) == _round(self._result):
+                self._result = event if isinstance(event, ResultCorrected) else None
+            case AlertRaised():
+                self._alerts[event.alert] = Alert(
+                    alert=event.alert,
+                    what=event.what,
+                    severity=event.severity,
+                    raised=time,
+                    device=event.device,
+                    detail=event.detail,
+                )
+            case AlertAcknowledged() if alert := self._alerts.get(event.alert):
+                self._alerts[event.alert] = replace(
+                    alert, acknowledged_by=event.by, acknowledged_role=event.role, acknowledged=time
+                )
+            case AlertCleared():
+                self._alerts[event.alert] = None
+        return event
+
+    def _hold(self, event: RoundResult | ResultCorrected) -> None:
+        """Remember where the result of a round is told."""
+        others = [(number, held) for number, held in self._holds.items() if number != event.round]
+        self._holds = dict([*others, (event.round, (self.boot, self.seq))][-CORRECTABLE:])
+
+    def _is_latest(self, event: RoundResult) -> bool:
+        """A round that was confirmed late does not take the place of a later one."""
+        return self._result is None or _round(event) >= _round(self._result)
+
+    def _status(self, shown: dict[str, Any]) -> Status:
+        if self._fault or self.halted:
+            return "fault"
+        known = {*self._devices, *self._about.devices}
+        if any(self._devices[device].state != "up" if device in self._devices else True for device in known):
+            return "stale"
+        if shown.get("asks"):
+            return "waiting"
+        return "open" if self._open else "closed"
+
+
+def _round(event: RoundResult | ResultCorrected) -> tuple[int, int]:
+    return event.session, event.round
