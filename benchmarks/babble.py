@@ -13,7 +13,7 @@ from pathlib import Path
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.tables.byte_trace import PERIOD
-from controller.tables.runner import Station
+from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import Heard, Opened, readings
 from devices.drivers import driver
@@ -34,7 +34,9 @@ async def measure(name: str, babble: str, bytes_a_second: int, seconds: float) -
     game = make_game("roulette-french", "ARA02", {})
     with tempfile.TemporaryDirectory() as folder:
         with closing(Journal(Path(folder) / "journal.sqlite3")) as journal:
-            station = Station(lambda: Table("s", "t", "roulette-french", "ARA02", game, "b"), journal, lambda: 0.0, lambda: None)
+            station = TableRunner(
+                lambda: Table("s", "t", "roulette-french", "ARA02", game, "b"), journal, lambda: 0.0, lambda: None
+            )
             watch.opened(0.0)
             station.note("wheel", Opened(0.0))
             for chunk in range(round(seconds / CHUNK)):

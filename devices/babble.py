@@ -16,7 +16,7 @@ CALM = 60.0
 """Seconds: the longest pause, and how long garbage must have been told no more before it is told at once again."""
 
 
-class Babble:
+class GarbageSummary:
     """What passes between a codec and whoever hears it. Everything passes at once, in its order, but garbage may wait: it is
     gathered into one reading, with the first frame and the bytes of all, which is told when its pause is over, or before
     whatever else is said.

@@ -12,7 +12,7 @@ from functools import partial
 import msgspec
 
 from devices.readings import AnyReading, escape, unescape
-from devices.watch import CodecDefect, Watch
+from devices.watch import CodecDefectError, Watch
 
 Step = Callable[[], list[AnyReading]]
 
@@ -97,6 +97,6 @@ def readings(watch: Watch, call: AnyCall) -> list[AnyReading]:
     for step in steps(watch, call):
         try:
             said += step()
-        except CodecDefect as defect:
+        except CodecDefectError as defect:
             said += defect.readings
     return said

@@ -18,12 +18,13 @@ from structlog.typing import FilteringBoundLogger
 
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, steps
 from devices.codec import Codec
+from devices.errors import NovamasError
 from devices.health import DeviceHealth
-from devices.links import Link, LinkFailed, RecordedLink, WriteTimedOut, open_link
+from devices.links import Link, LinkFailedError, RecordedLink, WriteTimedOutError, open_link
 from devices.reader import Arrived, Ended, Reader
 from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
 from devices.recording import RecordingWriter
-from devices.watch import CodecDefect, Watch
+from devices.watch import CodecDefectError, Watch
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
@@ -31,7 +32,7 @@ MOST_WAITING = 16
 """Writes that may wait for the port. A command that finds no room is refused, never kept for later."""
 
 
-class CommandRefused(Exception):
+class CommandRefusedError(NovamasError):
     """A command was not sent. The message says why, and what would help."""
 
 
@@ -106,31 +107,31 @@ class Device:
                 self._recorder.close()
 
     def prepare(self, command: str, argument: str = "") -> Request:
-        """A command that changes the device, to be sent now. Raises :class:`CommandRefused` where it cannot be."""
+        """A command that changes the device, to be sent now. Raises :class:`CommandRefusedError` where it cannot be."""
         if not self._commands_enabled:
-            raise CommandRefused(f"{self.id} takes no commands: its setting commands is not true")
+            raise CommandRefusedError(f"{self.id} takes no commands: its setting commands is not true")
         self._room()
         try:
             return Request(f"{command} {argument}".strip(), self._codec.encode(command, argument))
         except ValueError as error:
-            raise CommandRefused(f"{self.id}: {error}") from error
+            raise CommandRefusedError(f"{self.id}: {error}") from error
 
     def send(self, request: Request, unsent: Callable[[str], None] = lambda _: None) -> None:
         """Send what was prepared; a command is never sent later than now. ``unsent`` is called with the reason where it cannot be
-        sent, now or by a link that ends before: now raises :class:`CommandRefused` besides.
+        sent, now or by a link that ends before: now raises :class:`CommandRefusedError` besides.
         """
         try:
             self._room().put_nowait(msgspec.structs.replace(request, unsent=unsent))
-        except CommandRefused as refused:
+        except CommandRefusedError as refused:
             unsent(str(refused))
             raise
 
     def _room(self) -> asyncio.Queue[Request]:
-        """Where a write may wait. Raises :class:`CommandRefused` where none may."""
+        """Where a write may wait. Raises :class:`CommandRefusedError` where none may."""
         if self._outbox is None:
-            raise CommandRefused(f"{self.id} is not connected: {self._error or 'not yet opened'}")
+            raise CommandRefusedError(f"{self.id} is not connected: {self._error or 'not yet opened'}")
         if self._outbox.full():
-            raise CommandRefused(f"{self.id} is busy: {MOST_WAITING} writes wait for the port")
+            raise CommandRefusedError(f"{self.id} is busy: {MOST_WAITING} writes wait for the port")
         return self._outbox
 
     def health(self) -> DeviceHealth:
@@ -199,12 +200,12 @@ class Device:
         for step in steps(self._watch, call):
             try:
                 readings = step()
-            except CodecDefect as defect:
+            except CodecDefectError as defect:
                 readings = defect.readings
                 self._note_defect(defect)
             self._give(readings)
 
-    def _note_defect(self, defect: CodecDefect) -> None:
+    def _note_defect(self, defect: CodecDefectError) -> None:
         self._defects += 1
         self._error = "defect of the codec" if self._confidential else f"defect of the codec: {defect}"
         if self._defects == 1:
@@ -252,10 +253,10 @@ class Device:
             except asyncio.CancelledError:
                 self._note_not_sent(request, "the link was closed meanwhile; part of it may have gone out")
                 raise
-            except LinkFailed as failure:
+            except LinkFailedError as failure:
                 self._error = failure.reason
                 self._note_not_sent(request, failure.reason)
-                if not isinstance(failure, WriteTimedOut):
+                if not isinstance(failure, WriteTimedOutError):
                     reader.give_up(failure.reason)
                     return
             else:

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import msgspec
 
-from devices.links import Link, LinkFailed
+from devices.links import Link, LinkFailedError
 
 READ_TIMEOUT = 0.05
 """Seconds: how late a deadline may be noticed, and how long an end may take."""
@@ -66,7 +66,7 @@ class Reader:
         return event
 
     async def write(self, data: bytes) -> None:
-        """Write, in another thread. Raises :class:`LinkFailed`."""
+        """Write, in another thread. Raises :class:`LinkFailedError`."""
         await asyncio.to_thread(self._write, data)
 
     def give_up(self, reason: str) -> None:
@@ -82,18 +82,18 @@ class Reader:
     def _write(self, data: bytes) -> None:
         with self._writing:
             if self._link is None:
-                raise LinkFailed("the link is closed")
+                raise LinkFailedError("the link is closed")
             try:
                 self._link.write(data)
-            except LinkFailed:
+            except LinkFailedError:
                 raise
             except Exception as error:  # a defect of a link is a link that failed
-                raise LinkFailed(f"{type(error).__name__}: {error}") from error
+                raise LinkFailedError(f"{type(error).__name__}: {error}") from error
 
     def _run(self) -> None:
         try:
             reason = self._serve()
-        except LinkFailed as failure:
+        except LinkFailedError as failure:
             reason = failure.reason
         except Exception as error:  # a defect of a link must not leave the supervisor waiting for ever
             reason = f"{type(error).__name__}: {error}"

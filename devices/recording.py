@@ -29,6 +29,7 @@ from typing import Literal
 
 import msgspec
 
+from devices.errors import NovamasError
 from devices.new_file import PRIVATE, new_file
 from devices.readings import escape, unescape
 
@@ -41,7 +42,7 @@ _HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(.*)")
 _CUT = rb"\cut"  # no valid escape: it keeps a line that the writer did not finish from being taken for a whole one
 
 
-class RecordingError(ValueError):
+class RecordingError(NovamasError, ValueError):
     """A file that cannot be used as a recording: ``path``, ``line`` (0: the file as a whole) and ``what``."""
 
     def __init__(self, path: Path, line: int, what: str) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Literal
 
-from devices.babble import Babble
+from devices.babble import GarbageSummary
 from devices.codec import Codec
+from devices.errors import NovamasError
 from devices.readings import AnyReading, LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 
 State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
@@ -21,7 +22,7 @@ NOISE = 64
 """Bytes without a frame that make a device unintelligible. Longer than any frame we know, so half a frame is never enough."""
 
 
-class CodecDefect(Exception):
+class CodecDefectError(NovamasError):
     """A codec raised an exception, which none may. It has been told to start afresh; the watch goes on.
 
     ``data``: the bytes it was given. ``readings``: what was read before, in the same call.
@@ -52,7 +53,7 @@ class Watch:
         self._noise = 0  # bytes since then
         self._noise_began = 0.0
         self._noise_ended = 0.0
-        self._babble = Babble()
+        self._babble = GarbageSummary()
 
     @property
     def deadline(self) -> float | None:
@@ -76,21 +77,21 @@ class Watch:
         return [LinkOpen(at=now, device=self._device)]
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now``, after whatever was due before them. Raises :class:`CodecDefect`."""
+        """Take bytes that arrived at ``now``, after whatever was due before them. Raises :class:`CodecDefectError`."""
         readings = self.tick(now)
         if data:
             self._hear(data, now, readings)
         return readings
 
     def hear(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now``; what was due before them was told by :meth:`tick`. Raises :class:`CodecDefect`."""
+        """Take bytes that arrived at ``now``; what was due before them was told by :meth:`tick`. Raises :class:`CodecDefectError`."""
         readings: list[AnyReading] = []
         if data:
             self._hear(data, now, readings)
         return readings
 
     def tick(self, now: float) -> list[AnyReading]:
-        """Everything that was due until ``now``, each with the time at which it was due. Raises :class:`CodecDefect`."""
+        """Everything that was due until ``now``, each with the time at which it was due. Raises :class:`CodecDefectError`."""
         readings: list[AnyReading] = []
         while (due := self.deadline) is not None and due <= now:
             self._latest = max(self._latest, due)
@@ -107,7 +108,7 @@ class Watch:
         return readings
 
     def lost(self, now: float, reason: str) -> list[AnyReading]:
-        """The link is closed, or could not be opened. Raises :class:`CodecDefect`, as :meth:`tick` does."""
+        """The link is closed, or could not be opened. Raises :class:`CodecDefectError`, as :meth:`tick` does."""
         readings = [*self.tick(now), *self._babble.tell(now)]
         self.state = "lost"
         self._quiet_since = None
@@ -127,7 +128,7 @@ class Watch:
         except Exception as error:
             with suppress(Exception):
                 self._codec.reconnected(now)
-            defect = CodecDefect(data, error)
+            defect = CodecDefectError(data, error)
             defect.readings = readings
             raise defect from error
         if self._codec.counters.frames > frames:

@@ -31,7 +31,7 @@ from simulators.shuffler.deck_mate_1 import DeckMate1
 from simulators.shuffler.shuffler import Shuffler
 from simulators.slot.slot import Slots
 from simulators.tcp import Tcp
-from simulators.told import Told
+from simulators.told import ReportedDevice
 from simulators.wheel.boule import BoulePlate
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
 from simulators.wheel.fortune import FortuneWheel
@@ -250,7 +250,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         device = protocols[protocol](arguments)
         if arguments.tell_lines:
-            device = Told(device, _tell_line)
+            device = ReportedDevice(device, _tell_line)
         port = _port(arguments)
     except (OSError, ValueError) as error:
         print(f"simulator: {error}", file=sys.stderr)  # noqa: T201

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from simulators.device import Device, Timed
 
 
-class Told:
+class ReportedDevice:
     """Another device, whose every line is handed to ``tell`` with the time at which it leaves."""
 
     def __init__(self, device: Device, tell: Callable[[float, bytes], None]) -> None:

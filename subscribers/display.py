@@ -20,7 +20,7 @@ from rich.live import Live
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.topics import Topics
 from subscribers.feed import Linked, Said, check_broker, table_feed
-from subscribers.floor import ROOM, TURN, Seen, floor
+from subscribers.floor import ROOM, TURN, TableOnFloor, floor
 from subscribers.screen import Trouble
 from subscribers.table_view import TableView
 
@@ -134,7 +134,7 @@ async def _draw(displays: list[Display]) -> None:
     drawn, began = None, time.monotonic()
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
-            seen = [Seen(each.view, each.trouble()) for each in displays]
+            seen = [TableOnFloor(each.view, each.trouble()) for each in displays]
             turn, size = int((time.monotonic() - began) / TURN), console.size
             if drawn != (drawn := ([each.heard for each in displays], [each.trouble for each in seen], turn, size)):
                 live.update(floor(seen, size.width, turn, size.height), refresh=True)
@@ -151,7 +151,7 @@ def screenshot(displays: list[Display], path: Path) -> None:
     each = SHOT[0] if len(displays) <= FEW else ROOM
     width, height = each * columns, SHOT[1] * -(-len(displays) // columns)
     console = Console(record=True, width=width, height=height, file=StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(floor([Seen(each.view, each.trouble()) for each in displays], width, height=height), height=height)
+    console.print(floor([TableOnFloor(each.view, each.trouble()) for each in displays], width, height=height), height=height)
     names = " and ".join(each.view.table for each in displays)
     svg = console.export_svg(title=f"novamas: {names}", unique_id="novamas")
     path.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")

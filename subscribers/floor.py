@@ -22,14 +22,14 @@ TURN = 8.0
 """Seconds for which one table is shown where there is no room for all."""
 
 
-class Seen(msgspec.Struct, frozen=True):
+class TableOnFloor(msgspec.Struct, frozen=True):
     """One table as far as it was heard, and why it may be old."""
 
     view: TableView
     trouble: Trouble = Trouble()
 
 
-def floor(tables: Sequence[Seen], width: int = 80, turn: int = 0, height: int = TALL) -> RenderableType:
+def floor(tables: Sequence[TableOnFloor], width: int = 80, turn: int = 0, height: int = TALL) -> RenderableType:
     """The picture of all tables; of those whose ``turn`` it is where they do not all fit."""
     columns, rows = max(1, min(len(tables), width // ROOM)), max(1, height // TALL)
     room = columns * rows
@@ -45,7 +45,7 @@ def floor(tables: Sequence[Seen], width: int = 80, turn: int = 0, height: int = 
     return whole
 
 
-def _row(tables: Sequence[Seen], columns: int, width: int, elsewhere: Sequence[TableView]) -> Layout:
+def _row(tables: Sequence[TableOnFloor], columns: int, width: int, elsewhere: Sequence[TableView]) -> Layout:
     """Tables side by side; where there are fewer than columns, the rest is empty. The last one tells of ``elsewhere``."""
     own = (width - columns + 1) // columns
     parts: list[Layout] = []

@@ -13,6 +13,8 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
+from devices.errors import NovamasError
+
 SUBCOMMANDS = (
     "demo",
     "run",
@@ -41,7 +43,7 @@ MODULES = {"import": "import_history"}
 """The modules of subcommands whose own name is a word of the language."""
 
 
-class Failed(Exception):
+class CommandLineError(NovamasError):
     """A subcommand cannot go on. The message is all that its user needs: what, where, and what to do.
 
     ``status``: the exit status; 2 says that the command was called wrongly.
@@ -62,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
             return _run(sys.argv[1:] if argv is None else argv)
         finally:
             _flush()
-    except Failed as error:
+    except CommandLineError as error:
         tell(f"novamas: {error}")
         return error.status
     except BrokenPipeError:  # the reader of our output went away; that is its right

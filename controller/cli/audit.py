@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.cli.progress import Percent
 from controller.cli.verdicts import STATUSES, conclude, lacks, proof, public_key, share, witness_wanted
 
@@ -47,12 +47,12 @@ def _unseal(path: Path) -> Callable[[bytes], bytes]:
     from nacl.public import PrivateKey
 
     from controller.confidential.boxes import open_sealed
-    from controller.confidential.key_file import KeyFileUnusable, read_key_file
+    from controller.confidential.key_file import KeyFileError, read_key_file
 
     try:
         key = PrivateKey(read_key_file(path))
-    except KeyFileUnusable as error:
-        raise Failed(f"--unseal: {error}; name the file that `novamas keygen` made", status=2) from None
+    except KeyFileError as error:
+        raise CommandLineError(f"--unseal: {error}; name the file that `novamas keygen` made", status=2) from None
     return lambda body: bytes(open_sealed(body, key).body)
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from controller.configuration.file import load
-from controller.configuration.settings import Mistaken
+from controller.configuration.settings import ConfigurationError
 
 HELP = "say whether a configuration is sound, or every mistake in it with its line"
 
@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Give 0 and a summary on stdout, or 1 and the mistakes on stderr."""
     try:
         configuration = load(arguments.config)
-    except Mistaken as mistaken:
+    except ConfigurationError as mistaken:
         print(mistaken, file=sys.stderr)
         print(f"novamas: mistakes: {len(mistaken.mistakes)}", file=sys.stderr)
         return 1

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.cli.numbers import seconds
 from controller.configuration.profiles import text_of
 from devices.codec import Codec, Driver
@@ -21,7 +21,7 @@ from devices.profiles import profile
 from devices.readings import AnyReading, escape
 from devices.recording import Chunk, Recording, RecordingError, read_recording
 from devices.sections import Notes, read
-from devices.watch import CodecDefect, Watch
+from devices.watch import CodecDefectError, Watch
 
 HELP = "print the readings of a recording as JSON lines"
 SHOWN = 20
@@ -49,23 +49,25 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         for reading in decode(Watch(codec, arguments.device, arguments.stale_after), shown(recording)):
             print(encoder.encode(reading).decode())
-    except CodecDefect as defect:
-        raise Failed(f"a defect of the driver {arguments.driver}, please report it: {defect}, at {escape(defect.data)}") from defect
+    except CodecDefectError as defect:
+        raise CommandLineError(
+            f"a defect of the driver {arguments.driver}, please report it: {defect}, at {escape(defect.data)}"
+        ) from defect
     return 0
 
 
 def skipped(path: Path) -> Recording:
-    """A recording; its lines that are none are told on stderr. Raises ``Failed``."""
+    """A recording; its lines that are none are told on stderr. Raises ``CommandLineError``."""
     try:
         recording = read_recording(path)
     except RecordingError as error:
-        raise Failed(str(error)) from error
+        raise CommandLineError(str(error)) from error
     for problem in recording.problems[:SHOWN]:
         print(f"{path}:{problem.line}: {problem.what}", file=sys.stderr)
     if (more := len(recording.problems) - SHOWN) > 0:
         print(f"{path}: and {more} more such lines", file=sys.stderr)
     if not recording.chunks:
-        raise Failed(f"{path}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
+        raise CommandLineError(f"{path}: not a recording, or an empty one: it has no line like `0.5 < *X;2`")
     return recording
 
 
@@ -82,38 +84,38 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
 
 
 def make_codec(name: str, device: str, options: list[str]) -> Codec:
-    """A fresh codec with options given as KEY=VALUE, the value as in TOML, or a plain text. Raises ``Failed``."""
+    """A fresh codec with options given as KEY=VALUE, the value as in TOML, or a plain text. Raises ``CommandLineError``."""
     known = named(name)
     notes: Notes = []
     made = read(known.options, dict(pair(option) for option in options), (), notes)
     if notes:
-        raise Failed("; ".join(f"option {spell(at)}: {what}" for at, what in notes))
+        raise CommandLineError("; ".join(f"option {spell(at)}: {what}" for at, what in notes))
     return known.make(device, made)
 
 
 def named(name: str) -> Driver:
-    """The driver of that name, or the one that the profile of ``profile:FILE`` describes. Raises ``Failed``."""
+    """The driver of that name, or the one that the profile of ``profile:FILE`` describes. Raises ``CommandLineError``."""
     word, _, file = name.partition(":")
     try:
         known = driver(word)
         if known.described is None:
             return driver(name)
         if not file:
-            raise Failed(f"{word} needs a file: {word}:FILE")
+            raise CommandLineError(f"{word} needs a file: {word}:FILE")
         return known.described(msgspec.convert({"file": file, "text": text_of(Path(file))}, known.options))
     except KeyError as error:
-        raise Failed(error.args[0]) from error
-    except profile.Mistaken as mistaken:
-        raise Failed("\n".join(["mistaken profile", *(mistake.of(file) for mistake in mistaken.mistakes)])) from mistaken
+        raise CommandLineError(error.args[0]) from error
+    except profile.ProfileError as mistaken:
+        raise CommandLineError("\n".join(["mistaken profile", *(mistake.of(file) for mistake in mistaken.mistakes)])) from mistaken
     except ValueError as error:
-        raise Failed(str(error)) from error
+        raise CommandLineError(str(error)) from error
 
 
 def pair(text: str) -> tuple[str, Any]:
-    """KEY=VALUE, the value as in TOML, or a plain text. Raises ``Failed``."""
+    """KEY=VALUE, the value as in TOML, or a plain text. Raises ``CommandLineError``."""
     key, given, value = text.partition("=")
     if not given:
-        raise Failed(f"{text!r}: expected KEY=VALUE")
+        raise CommandLineError(f"{text!r}: expected KEY=VALUE")
     try:
         return key, tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:

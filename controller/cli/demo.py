@@ -16,11 +16,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from controller.cli import Failed, numbers
+from controller.cli import CommandLineError, numbers
 from controller.contract.messages.messages import LANGUAGES
-from controller.demo.floor import DemoFailed, Floor
-from controller.demo.places import Place, places
-from controller.demo.table_head import Head
+from controller.demo.floor import DemoError, Floor
+from controller.demo.places import DemoTable, places
+from controller.demo.table_head import TableHead
 
 HELP = "see it work: a simulated wheel and a simulated shoe, the daemon and a display, until Ctrl-C"
 
@@ -90,13 +90,13 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             room.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise Failed(f"--state-dir {room}: {error.strerror}") from None
+            raise CommandLineError(f"--state-dir {room}: {error.strerror}") from None
         floor = Floor(room.resolve())
         stack.callback(floor.close)
         try:
             return asyncio.run(_play(floor, arguments))
-        except DemoFailed as failed:
-            raise Failed(str(failed)) from None
+        except DemoError as failed:
+            raise CommandLineError(str(failed)) from None
 
 
 async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
@@ -137,7 +137,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     display = floor.start("display", "subscribers.display", *shown, own_group=False)
     await floor.until("the display", ready.exists)
     on_terminal = os.isatty(1)
-    head = Head(port, SITE, tables, arguments.seed, arguments.speed)
+    head = TableHead(port, SITE, tables, arguments.seed, arguments.speed)
     try:
         async with asyncio.TaskGroup() as group:
             presiding = group.create_task(head.preside())
@@ -149,29 +149,29 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
                 floor.check()
                 await asyncio.sleep(0.05)
             presiding.cancel()
-    except* DemoFailed as failures:
-        raise Failed(_first(failures)) from None
+    except* DemoError as failures:
+        raise CommandLineError(_first(failures)) from None
     floor.check()
     return 0
 
 
-def _first(failures: BaseExceptionGroup[DemoFailed]) -> str:
+def _first(failures: BaseExceptionGroup[DemoError]) -> str:
     """What the first of them says: a group may hold groups."""
     first = failures.exceptions[0]
-    return str(first) if isinstance(first, DemoFailed) else _first(first)
+    return str(first) if isinstance(first, DemoError) else _first(first)
 
 
-def _link(room: Path, place: Place) -> Path:
+def _link(room: Path, place: DemoTable) -> Path:
     return room / place.device
 
 
-def _simulator(room: Path, place: Place, arguments: argparse.Namespace) -> list[str]:
+def _simulator(room: Path, place: DemoTable, arguments: argparse.Namespace) -> list[str]:
     words = [place.kind, "--protocol", place.driver, "--link", str(_link(room, place)), *place.simulator]
     words += ["--seed", str(arguments.seed), "--speed", str(arguments.speed), "--wait", "--end-with-stdin"]
     return [*words, *(f"--fault={fault}" for fault in place.faults)]
 
 
-def _configuration(room: Path, tables: list[Place], port: int, decree: str, speed: float) -> Path:
+def _configuration(room: Path, tables: list[DemoTable], port: int, decree: str, speed: float) -> Path:
     path = room / "demo.toml"
     text = _CONFIGURATION.format(
         site=SITE, port=port, journal=_quoted(str(room / "journal.sqlite3")), recordings=_quoted(str(room / "recordings"))

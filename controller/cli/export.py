@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.cli.progress import Percent
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Entries to stdout. Gives 1 if none was found."""
-    from controller.journal.schema import JournalUnusable
+    from controller.journal.schema import JournalUnusableError
     from controller.proof.evidence import Evidence
     from controller.proof.export import COLUMNS, Wanted, as_json, as_row, excerpt
-    from controller.proof.segment import Broken
+    from controller.proof.segment import BrokenSegmentError
 
     if given.day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", given.day):
-        raise Failed(f"--day {given.day}: a day is written as 2026-11-19")
+        raise CommandLineError(f"--day {given.day}: a day is written as 2026-11-19")
     wanted = Wanted(given.day, given.table, given.session, given.round)
     try:
         evidence = Evidence(given.journal)
-    except JournalUnusable as error:
-        raise Failed(str(error)) from error
+    except JournalUnusableError as error:
+        raise CommandLineError(str(error)) from error
     left_out = [*evidence.unreadable, *evidence.broken]
     for each in left_out:
         print(f"novamas: left out: {each}", file=sys.stderr)
@@ -63,10 +63,10 @@ def run(given: argparse.Namespace) -> int:
                 else:
                     continue
                 found += given.table is None or entry.kind != "boot"
-        except Broken as error:
-            raise Failed(f"{error}; what comes after it is left out: `novamas verify` the journal") from error
+        except BrokenSegmentError as error:
+            raise CommandLineError(f"{error}; what comes after it is left out: `novamas verify` the journal") from error
     if not found:
-        raise Failed(f"{given.journal}: {_nothing(given, tables)}")
+        raise CommandLineError(f"{given.journal}: {_nothing(given, tables)}")
     return 1 if left_out else 0
 
 

@@ -7,7 +7,7 @@ import sys
 
 import msgspec
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     pairs = [pair for pair in catalogue() if arguments.decree in (None, pair.decree)]
     if not pairs:
         known = sorted({pair.decree for pair in catalogue()})
-        raise Failed(f"no decree {arguments.decree!r}; there are: {', '.join(known)}")
+        raise CommandLineError(f"no decree {arguments.decree!r}; there are: {', '.join(known)}")
     if arguments.game:
         print(msgspec.json.format(_rules(arguments.game, arguments.decree, pairs)).decode())
     elif arguments.json or not sys.stdout.isatty():
@@ -41,14 +41,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _rules(game: str, decree: str | None, pairs: list[Pair]) -> bytes:
     if decree is None and any(pair.decree == game for pair in pairs):
-        raise Failed(f"{game} is a decree: say --decree {game}")
+        raise CommandLineError(f"{game} is a decree: say --decree {game}")
     if decree is None:
-        raise Failed("which decree? Say --decree D")
+        raise CommandLineError("which decree? Say --decree D")
     pair = next((pair for pair in pairs if pair.game == game), None)
     if pair is None:
-        raise Failed(lacking(game, decree))
+        raise CommandLineError(lacking(game, decree))
     if not playable(pair):
-        raise Failed(f"{game} under {decree} cannot be played yet: its rules are not in the rulebook")
+        raise CommandLineError(f"{game} under {decree} cannot be played yet: its rules are not in the rulebook")
     return msgspec.json.encode(getattr(rulebook(decree), game.replace("-", "_")))
 
 

@@ -6,7 +6,7 @@ import argparse
 
 import msgspec
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 
 HELP = "say what cards make at a game of poker: the best hand, by the ranking of the decree"
 
@@ -30,13 +30,13 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         game = contest(arguments.game, arguments.decree)
     except ValueError as error:
-        raise Failed(str(error)) from error
+        raise CommandLineError(str(error)) from error
     try:
         ranking = game.low_ranking() if arguments.low else game.ranking(arguments.pack)
         own, common = game.split([card for word in arguments.cards for card in word.split()], arguments.own)
         hand = best_of(own, common, ranking, game.own_exactly)
     except ValueError as error:
-        raise Failed(f"{arguments.game} under {arguments.decree}: {error}") from error
+        raise CommandLineError(f"{arguments.game} under {arguments.decree}: {error}") from error
     said = {
         "game": arguments.game,
         "decree": arguments.decree,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 
 HELP = "read the history that a device keeps of itself: events and counters as JSON lines"
 
@@ -33,11 +33,11 @@ def run(given: argparse.Namespace) -> int:
     try:
         text = given.file.read_bytes().decode("latin-1")
     except OSError as error:
-        raise Failed(f"{given.file}: cannot be read: {error.strerror}") from None
+        raise CommandLineError(f"{given.file}: cannot be read: {error.strerror}") from None
     try:
         history = read_history(text, given.made)
     except ValueError as error:
-        raise Failed(f"{given.file}: {error}") from None
+        raise CommandLineError(f"{given.file}: {error}") from None
     for part in (history.head, *history.events, history.totals):
         print(msgspec.json.encode(part).decode())
     for line, what in history.problems:

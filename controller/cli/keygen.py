@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 
 HELP = "make the key pair of surveillance, for cards that lie face down"
 
@@ -20,12 +20,12 @@ def run(arguments: argparse.Namespace) -> int:
     from nacl.public import PrivateKey
 
     from controller.confidential.boxes import spelled
-    from controller.confidential.key_file import KeyFileUnusable, write_key_file
+    from controller.confidential.key_file import KeyFileError, write_key_file
 
     key = PrivateKey.generate()
     try:
         write_key_file(arguments.file, key.encode())
-    except KeyFileUnusable as error:
-        raise Failed(str(error)) from None
+    except KeyFileError as error:
+        raise CommandLineError(str(error)) from None
     print(f'[surveillance]\npublic_key = "{spelled(key.public_key)}"')
     return 0

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.cli.decode import pair
 from controller.contract.notation import read_input, write
 from controller.contract.times import utc
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.tables.table import Table
 
 HELP = "play a game: readings and commands in as JSON lines, events out"
@@ -60,7 +60,7 @@ def play(table: Table, lines: Iterable[bytes], name: str) -> int:
             continue
         try:
             events = table.take(given, time, round(given.at * 1e9))
-        except Rejected as refusal:
+        except RejectedError as refusal:
             refused += 1
             print(f"{name}:{number}: refused: {refusal}", file=sys.stderr, flush=True)
             continue
@@ -70,13 +70,13 @@ def play(table: Table, lines: Iterable[bytes], name: str) -> int:
 
 
 def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Table:
-    """A table of that name, without a site. Raises ``Failed``."""
+    """A table of that name, without a site. Raises ``CommandLineError``."""
     from controller.games.games import make_game
 
     try:
         game = make_game(game_id, decree, dict(pair(text) for text in settings))
     except (ValueError, KeyError) as error:
-        raise Failed(str(error.args[0] if error.args else error)) from error
+        raise CommandLineError(str(error.args[0] if error.args else error)) from error
     return Table(site="local", id=name, game_id=game_id, decree=decree, game=game, boot=name, simulated=False)
 
 
@@ -84,4 +84,4 @@ def _opened(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
     try:
         return Path(path).open("rb")
     except OSError as error:
-        raise Failed(f"{path}: {error.strerror}") from error
+        raise CommandLineError(f"{path}: {error.strerror}") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.cli.decode import decode, named, shown, skipped
 from controller.cli.numbers import seconds
 from controller.configuration.profiles import text_of
@@ -18,7 +18,7 @@ from devices.profiles.profile import parse
 from devices.profiles.trial import right_check, unchecked
 from devices.readings import escape
 from devices.recording import Recording
-from devices.watch import CodecDefect, Watch
+from devices.watch import CodecDefectError, Watch
 
 HELP = "check a profile, or try it on a recording"
 
@@ -38,12 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Give 1 where the profile is mistaken, or understands nothing of the recording."""
     known = named(f"profile:{arguments.profile}")
     if wrong := check_link(f"{known.scheme}://{'/port' if known.scheme == 'serial' else '0000:0000'}?{known.line}"):
-        raise Failed(f"{arguments.profile}: line: {wrong}")
+        raise CommandLineError(f"{arguments.profile}: line: {wrong}")
     if arguments.action == "check":
         print(f"ok: {known.name}, {known.title}: {known.kind}; {known.line or known.scheme}; {_commands(known)}")
         return 0
     if arguments.recording is None:
-        raise Failed("profile test needs a recording: `novamas record` makes one")
+        raise CommandLineError("profile test needs a recording: `novamas record` makes one")
     return _test(known, arguments)
 
 
@@ -60,11 +60,13 @@ def _test(known: Driver, arguments: argparse.Namespace) -> int:
         for reading in decode(Watch(codec, arguments.device, arguments.stale_after), shown(recording)):
             print(encoder.encode(reading).decode())
             said += 1
-    except CodecDefect as defect:
-        raise Failed(f"a defect of the codec of profiles, please report it: {defect}, at {escape(defect.data)}") from defect
+    except CodecDefectError as defect:
+        raise CommandLineError(
+            f"a defect of the codec of profiles, please report it: {defect}, at {escape(defect.data)}"
+        ) from defect
     print(_summary(codec.counters, said), file=sys.stderr)
     if not codec.counters.frames:
-        raise Failed(
+        raise CommandLineError(
             f"{arguments.profile}: not one frame was understood of {arguments.recording}{_why_none(arguments.profile, recording)}"
         )
     return 0

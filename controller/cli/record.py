@@ -16,11 +16,11 @@ from types import FrameType
 import msgspec
 from rich.console import Console
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.cli.decode import make_codec, named
 from controller.cli.numbers import seconds
 from devices.codec import Codec
-from devices.links import Link, LinkFailed, check_link, open_link
+from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import RecordingWriter
 
 HELP = "record the bytes of a device to a file"
@@ -66,9 +66,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Record until told to end, or until the device is gone."""
     if wrong := check_link(arguments.url):
-        raise Failed(f"{arguments.url}: {wrong}")
+        raise CommandLineError(f"{arguments.url}: {wrong}")
     if arguments.file.exists():
-        raise Failed(f"{arguments.file}: exists already, and a recording is never overwritten")
+        raise CommandLineError(f"{arguments.file}: exists already, and a recording is never overwritten")
     codec = make_codec(arguments.driver, "device", []) if arguments.driver else None
     tally = Tally()
     try:
@@ -82,13 +82,13 @@ def run(arguments: argparse.Namespace) -> int:
                 writer.close()
         finally:
             link.close()
-    except LinkFailed as error:
-        raise Failed(f"{error}{_kept(tally, codec)}") from error
+    except LinkFailedError as error:
+        raise CommandLineError(f"{error}{_kept(tally, codec)}") from error
     except OSError as error:
-        raise Failed(f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}") from error
+        raise CommandLineError(f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}") from error
     print(f"{arguments.file}: {_told(tally, codec)}", file=sys.stderr)
     if not tally.bytes:
-        raise Failed(f"{arguments.url}: not one byte came; is the device on, and are cable and speed right?")
+        raise CommandLineError(f"{arguments.url}: not one byte came; is the device on, and are cable and speed right?")
     return 0
 
 

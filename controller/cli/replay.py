@@ -10,17 +10,17 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.cli.decode import decode, make_codec, skipped
 from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
 from controller.contract.commands import SessionOpen, ShoeStart
 from controller.contract.notation import Input, write
 from controller.contract.times import utc
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.tables.table import Table
 from devices.recording import Chunk, Recording
-from devices.watch import CodecDefect, Watch
+from devices.watch import CodecDefectError, Watch
 
 HELP = "print the events that recordings of a device lead to, as JSON lines"
 
@@ -65,8 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
             _take(table, ShoeStart(at=0.0, by="replay", role="inspector", shoe=arguments.shoe), start, said)
         for reading in inputs:
             _take(table, reading, start, said)
-    except CodecDefect as error:
-        raise Failed(f"driver {arguments.driver}: {error}, given {error.data!r}") from error
+    except CodecDefectError as error:
+        raise CommandLineError(f"driver {arguments.driver}: {error}, given {error.data!r}") from error
     skipped = sum(len(recording.problems) for _, recording in recordings)
     counts = [f"{said[kind]} {name}" for kind, name in _TOLD.items()]
     counts.insert(4, f"{codec.counters.damaged} damaged lines")
@@ -77,10 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
     try:
         events = table.take(given, utc(start + given.at), round(given.at * 1e9))
-    except Rejected as refusal:
+    except RejectedError as refusal:
         if isinstance(given, ShoeStart):
-            raise Failed(f"the shoe cannot be put in: {refusal}") from refusal
-        raise Failed(f"the session cannot be opened: {refusal}; try --no-session") from refusal
+            raise CommandLineError(f"the shoe cannot be put in: {refusal}") from refusal
+        raise CommandLineError(f"the session cannot be opened: {refusal}; try --no-session") from refusal
     for event in events:
         line = write(event).decode()
         said[str(event.__struct_config__.tag)] += 1
@@ -88,18 +88,18 @@ def _take(table: Table, given: Input, start: float, said: Counter[str]) -> None:
 
 
 def _read(paths: list[Path]) -> list[tuple[Path, Recording]]:
-    """The recordings in the order of their beginnings. Raises ``Failed``."""
+    """The recordings in the order of their beginnings. Raises ``CommandLineError``."""
     return sorted(((path, skipped(path)) for path in paths), key=lambda each: each[1].start)
 
 
 def _chunks(recordings: list[tuple[Path, Recording]]) -> Iterator[Chunk]:
-    """All chunks, counted from the beginning of the first recording, with progress on the terminal. Raises ``Failed``."""
+    """All chunks, counted from the beginning of the first recording, with progress on the terminal. Raises ``CommandLineError``."""
     total, done, shown, latest = sum(len(recording) for _, recording in recordings), 0, -1, 0.0
     progress = sys.stderr.isatty() and not sys.stdout.isatty()
     for path, recording in recordings:
         offset = round(recording.start - recordings[0][1].start, 6)
         if offset < latest:
-            raise Failed(f"{path}: begins before the recording before it ends; replay them one by one")
+            raise CommandLineError(f"{path}: begins before the recording before it ends; replay them one by one")
         for chunk in recording:
             done += 1
             if progress and (percent := 100 * done // total) != shown:

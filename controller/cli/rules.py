@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.rulebooks.dispositions import KINDS, Count, coverage
 from controller.rulebooks.numbered import Numbered, numbered
 from controller.rulebooks.pages import pages
@@ -51,7 +51,7 @@ FILTERS = ("decree", "game", "disposition")
 
 
 def _known(name: str, told: str) -> str:
-    """A decree, game, disposition or id that there is. Raises ``Failed`` that suggests another."""
+    """A decree, game, disposition or id that there is. Raises ``CommandLineError`` that suggests another."""
     there = sorted({getattr(rule, name) for rule in numbered().values()} | set(KINDS if name == "disposition" else ()))
     for word in (told, told.upper(), told.lower().replace(" ", "_")):
         if word in there:
@@ -59,8 +59,10 @@ def _known(name: str, told: str) -> str:
     near = difflib.get_close_matches(told, there, n=3) or difflib.get_close_matches(told.upper(), there, n=3)
     what = "rule" if name == "id" else name
     if near:
-        raise Failed(f"no {what} {told!r}; is {' or '.join(near)} meant?")
-    raise Failed(f"no {what} {told!r}; {'`novamas rules --list` shows all' if name == 'id' else 'there are: ' + ', '.join(there)}")
+        raise CommandLineError(f"no {what} {told!r}; is {' or '.join(near)} meant?")
+    raise CommandLineError(
+        f"no {what} {told!r}; {'`novamas rules --list` shows all' if name == 'id' else 'there are: ' + ', '.join(there)}"
+    )
 
 
 def _lines(found: Sequence[msgspec.Struct]) -> None:

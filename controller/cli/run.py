@@ -19,20 +19,20 @@ def run(given: argparse.Namespace) -> int:
     """Run until a signal. Gives 0 after a clean stop, and ``SOFTWARE`` where a defect has ended it."""
     import asyncio
 
-    from controller.cli import Failed, tell
-    from controller.confidential.key_file import KeyFileUnusable
+    from controller.cli import CommandLineError, tell
+    from controller.confidential.key_file import KeyFileError
     from controller.configuration.file import load
-    from controller.configuration.settings import Mistaken
-    from controller.journal.schema import JournalUnusable
+    from controller.configuration.settings import ConfigurationError
+    from controller.journal.schema import JournalUnusableError
     from controller.service.daemon import serve
-    from controller.service.ending import SOFTWARE, Deadline, Died
+    from controller.service.ending import SOFTWARE, Deadline, TaskDiedError
     from controller.service.logs import configure, drain
     from controller.service.privacy import keep_private
-    from controller.tables.table import Unrestorable
+    from controller.tables.table import UnrestorableStateError
 
     try:
         configuration = load(given.configuration)
-    except Mistaken as error:
+    except ConfigurationError as error:
         tell(f"novamas: {error}")
         return CONFIGURATION
     keep_private()
@@ -40,15 +40,15 @@ def run(given: argparse.Namespace) -> int:
     deadline = Deadline()
     try:
         asyncio.run(serve(configuration, deadline))
-    except Unrestorable as error:  # trying again is of no use, a person has to decide
+    except UnrestorableStateError as error:  # trying again is of no use, a person has to decide
         tell(f"novamas: {error}")
         return CONFIGURATION
-    except (JournalUnusable, KeyFileUnusable) as error:
-        raise Failed(str(error)) from None
+    except (JournalUnusableError, KeyFileError) as error:
+        raise CommandLineError(str(error)) from None
     except OSError as error:
-        raise Failed(f"{error.filename or configuration.broker.url}: {error.strerror or error}") from None
+        raise CommandLineError(f"{error.filename or configuration.broker.url}: {error.strerror or error}") from None
     except BaseExceptionGroup as group:
-        died, others = group.split(Died)
+        died, others = group.split(TaskDiedError)
         if died is None or others is not None:
             raise
         tell(f"novamas: {died.exceptions[0]}: a task that the daemon needs has ended; the log says why")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 
 HELP = "write the JSON Schemas and the AsyncAPI document, or check that a folder has them as they are"
 
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(found[path])
         except OSError as error:
-            raise Failed(f"{target}: {error.strerror}") from error
+            raise CommandLineError(f"{target}: {error.strerror}") from error
         print(target)
     return 0
 

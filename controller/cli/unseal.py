@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from controller.cli import Failed
+from controller.cli import CommandLineError
 from controller.cli.verdicts import public_key
 
 HELP = "open what is sealed for surveillance: messages of the topic `sealed`, a journal, or a sealed day of it"
@@ -50,18 +50,18 @@ def run(arguments: argparse.Namespace) -> int:
     import msgspec
     from nacl.public import PrivateKey
 
-    from controller.confidential.boxes import Unopened, open_sealed
-    from controller.confidential.key_file import KeyFileUnusable, read_key_file
+    from controller.confidential.boxes import UnopenedBoxError, open_sealed
+    from controller.confidential.key_file import KeyFileError, read_key_file
 
     try:
         key = PrivateKey(read_key_file(arguments.key))
-    except KeyFileUnusable as error:
-        raise Failed(str(error)) from None
+    except KeyFileError as error:
+        raise CommandLineError(str(error)) from None
     unopened, made = 0, Counter[str]()
     for where, body in _bodies(arguments.source or ["-"]):
         try:
             opened = open_sealed(body, key)
-        except Unopened as error:
+        except UnopenedBoxError as error:
             unopened += 1
             print(f"novamas: {where}: {error}", file=sys.stderr)
             continue
@@ -77,11 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _made_by(body: bytes, known: str | None) -> tuple[str, str | None]:
     """Who made a box: one of :data:`WORDS`, and the key that signed."""
-    from controller.confidential.boxes import BadSignature, signer_of
+    from controller.confidential.boxes import BadSignatureError, signer_of
 
     try:
         signer = signer_of(body)
-    except BadSignature:
+    except BadSignatureError:
         return "bad_signature", None
     if signer is None:
         return "not_signed", None
@@ -103,7 +103,7 @@ def _bodies(sources: list[str]) -> Iterator[tuple[str, bytes]]:
                     yield from _messages(source, file)
                     continue
         except OSError as error:
-            raise Failed(f"{path}: {error.strerror}") from None
+            raise CommandLineError(f"{path}: {error.strerror}") from None
         yield from _entries(path, segment=head.startswith(GZIP))
 
 
@@ -118,12 +118,12 @@ def _messages(source: str, lines: BinaryIO) -> Iterator[tuple[str, bytes]]:
 def _entries(path: Path, *, segment: bool) -> Iterator[tuple[str, bytes]]:
     from controller.confidential.boxes import is_sealed
     from controller.proof.live import LiveFile
-    from controller.proof.segment import Broken, Segment
+    from controller.proof.segment import BrokenSegmentError, Segment
 
     try:
         with closing(Segment(path) if segment else LiveFile(path)) as source:
             for entry in source.entries():
                 if is_sealed(entry.body):
                     yield f"{path}: entry {entry.position}", entry.body
-    except Broken as error:
-        raise Failed(str(error)) from None
+    except BrokenSegmentError as error:
+        raise CommandLineError(str(error)) from None

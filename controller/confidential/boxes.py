@@ -20,6 +20,7 @@ from nacl.secret import SecretBox
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.contract.sealed import Opened, Sealed
+from devices.errors import NovamasError
 
 PADDING = 512
 """Bytes that what goes into a box is filled up to a multiple of: the length of a box tells no card."""
@@ -32,11 +33,11 @@ class _Locked(msgspec.Struct, frozen=True):
     locked: str
 
 
-class Unopened(ValueError):
+class UnopenedBoxError(NovamasError, ValueError):
     """A box does not open. The message says why, and never what was in it."""
 
 
-class BadSignature(ValueError):
+class BadSignatureError(NovamasError, ValueError):
     """Somebody changed a box that was signed, or named a key that is not his."""
 
 
@@ -71,13 +72,15 @@ class Keeper:
         return msgspec.json.encode(_Locked(_text(self._lock.encrypt(_padded(body)))))
 
     def unlock(self, body: bytes) -> bytes:
-        """The inverse of :meth:`lock`; what was never locked comes as it is. Raises :class:`Unopened`."""
+        """The inverse of :meth:`lock`; what was never locked comes as it is. Raises :class:`UnopenedBoxError`."""
         if not is_locked(body):
             return body
         try:
             return self._lock.decrypt(base64.b64decode(msgspec.json.decode(body, type=_Locked).locked, validate=True)).rstrip(b" ")
         except (CryptoError, ValueError):
-            raise Unopened(f"what was saved was locked with another key than that in {self._where}, or is damaged") from None
+            raise UnopenedBoxError(
+                f"what was saved was locked with another key than that in {self._where}, or is damaged"
+            ) from None
 
 
 def is_sealed(body: bytes) -> bool:
@@ -91,28 +94,28 @@ def is_locked(body: bytes) -> bool:
 
 
 def open_sealed(body: bytes, key: PrivateKey) -> Opened:
-    """What :meth:`Keeper.seal` was given. Raises :class:`Unopened`."""
+    """What :meth:`Keeper.seal` was given. Raises :class:`UnopenedBoxError`."""
     try:
         box = base64.b64decode(_sealed(body).sealed, validate=True)
     except ValueError:
-        raise Unopened("it is not sealed: it has no box in base64 under `sealed`") from None
+        raise UnopenedBoxError("it is not sealed: it has no box in base64 under `sealed`") from None
     try:
         return msgspec.json.decode(SealedBox(key).decrypt(box), type=Opened)
     except CryptoError:
-        raise Unopened("it was sealed for another key, or it is damaged") from None
+        raise UnopenedBoxError("it was sealed for another key, or it is damaged") from None
     except (ValueError, RecursionError):
-        raise Unopened("what is in it is no entry of a journal: no daemon sealed it") from None
+        raise UnopenedBoxError("what is in it is no entry of a journal: no daemon sealed it") from None
 
 
 def signer_of(body: bytes) -> str | None:
-    """The public key that what is sealed was signed with; None: it is not signed. Raises :class:`BadSignature`."""
+    """The public key that what is sealed was signed with; None: it is not signed. Raises :class:`BadSignatureError`."""
     sealed = _sealed(body)
     if sealed.key is None or sealed.signature is None:
         return None
     try:
         VerifyKey(bytes.fromhex(sealed.key)).verify(_signed(sealed.sealed, sealed.key), bytes.fromhex(sealed.signature))
     except (CryptoError, ValueError, TypeError):
-        raise BadSignature(f"it was not signed with the key {sealed.key[:64]} that it names") from None
+        raise BadSignatureError(f"it was not signed with the key {sealed.key[:64]} that it names") from None
     return sealed.key.lower()
 
 
@@ -120,7 +123,7 @@ def _sealed(body: bytes) -> Sealed:
     try:
         return msgspec.json.decode(body, type=Sealed)
     except (ValueError, RecursionError):
-        raise Unopened("it is not sealed: it has no box in base64 under `sealed`") from None
+        raise UnopenedBoxError("it is not sealed: it has no box in base64 under `sealed`") from None
 
 
 def _signed(box: str, key: str) -> bytes:

@@ -6,38 +6,40 @@ import contextlib
 import os
 from pathlib import Path
 
+from devices.errors import NovamasError
+
 SIZE = 32
 """Bytes of a key."""
 
 
-class KeyFileUnusable(Exception):
+class KeyFileError(NovamasError):
     """A key cannot be read or written. The message names the file and says what to do; never what is in it."""
 
 
 def read_key_file(path: Path) -> bytes:
-    """The key in that file. Raises :class:`KeyFileUnusable`."""
+    """The key in that file. Raises :class:`KeyFileError`."""
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except OSError as error:
-        raise KeyFileUnusable(f"{path}: {error.strerror}") from None
+        raise KeyFileError(f"{path}: {error.strerror}") from None
     except ValueError:
-        raise KeyFileUnusable(f"{path}: not a key; it has 64 hexadecimal digits") from None
+        raise KeyFileError(f"{path}: not a key; it has 64 hexadecimal digits") from None
     if len(key) != SIZE:
-        raise KeyFileUnusable(f"{path}: not a key; it has 64 hexadecimal digits")
+        raise KeyFileError(f"{path}: not a key; it has 64 hexadecimal digits")
     return key
 
 
 def write_key_file(path: Path, key: bytes) -> None:
-    """Write a key into a file that was not there before. Raises :class:`KeyFileUnusable`."""
+    """Write a key into a file that was not there before. Raises :class:`KeyFileError`."""
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
             file.write(key.hex().encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
     except FileExistsError:
-        raise KeyFileUnusable(f"{path}: is there already; it is not overwritten") from None
+        raise KeyFileError(f"{path}: is there already; it is not overwritten") from None
     except OSError as error:
         with contextlib.suppress(OSError):
             if path.stat().st_size == 0:
                 path.unlink()  # half made is worse than none
-        raise KeyFileUnusable(f"{path}: {error.strerror}; the key could not be written") from None
+        raise KeyFileError(f"{path}: {error.strerror}; the key could not be written") from None

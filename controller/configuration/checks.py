@@ -15,7 +15,7 @@ from controller.confidential.boxes import public_key
 from controller.configuration.settings import BROKER_FILES, Broker, Configuration, Device, Table
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
-from controller.mqtt.embedded_broker import NotLoopback, loopback
+from controller.mqtt.embedded_broker import NotLoopbackError, loopback
 from devices.codec import Driver
 from devices.drivers import driver
 from devices.links import check_link
@@ -71,7 +71,7 @@ def _broker(broker: Broker) -> Flaws:
     elif scheme == "embedded":
         try:
             loopback(host)
-        except NotLoopback as error:
+        except NotLoopbackError as error:
             yield ("broker", "url"), _words(error)
     if (broker.cert_file is None) != (broker.key_file is None):
         has, lacks = ("cert_file", "key_file") if broker.key_file is None else ("key_file", "cert_file")
@@ -164,7 +164,7 @@ def _device(at: Path, device: Device) -> Flaws:
             return  # it could not be read, which is told already
         try:
             known = known.described(options)
-        except profile.Mistaken as mistaken:
+        except profile.ProfileError as mistaken:
             for mistake in mistaken.mistakes:
                 yield (*at, "options", "file"), mistake.of(device.options["file"])
             return

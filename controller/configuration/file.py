@@ -9,13 +9,13 @@ import msgspec
 
 from controller.configuration.checks import flaws
 from controller.configuration.profiles import taken
-from controller.configuration.settings import BROKER_FILES, Configuration, Mistake, Mistaken
+from controller.configuration.settings import BROKER_FILES, Configuration, ConfigurationError, Mistake
 from devices import places
 from devices.sections import Notes, read
 
 
 def load(path: str | Path) -> Configuration:
-    """Read a configuration file. Raises :class:`Mistaken` with every mistake in it.
+    """Read a configuration file. Raises :class:`ConfigurationError` with every mistake in it.
 
     A relative ``path`` of the journal and the recordings is meant from ``$STATE_DIRECTORY`` (systemd sets it), else from the
     folder of the file; a relative file of the broker, or a profile, always from the folder of the file.
@@ -25,13 +25,13 @@ def load(path: str | Path) -> Configuration:
         text = file.read_bytes().decode("utf-8-sig")  # some editors begin every file with a mark
         given = places.loads(text)
     except OSError as error:
-        raise Mistaken(str(path), (Mistake("file", f"cannot be read: {error.strerror}"),)) from error
+        raise ConfigurationError(str(path), (Mistake("file", f"cannot be read: {error.strerror}"),)) from error
     except UnicodeDecodeError as error:
-        raise Mistaken(str(path), (Mistake(f"byte {error.start + 1}", "is not UTF-8 text"),)) from error
+        raise ConfigurationError(str(path), (Mistake(f"byte {error.start + 1}", "is not UTF-8 text"),)) from error
     except (ValueError, RecursionError) as error:  # a number of too many digits, or brackets within brackets without end
         what, _, where = str(error).rpartition(" (at ")
         told = Mistake(where.rstrip(")") if what else "file", places.refused(what or str(error)))
-        raise Mistaken(str(path), (told,)) from error
+        raise ConfigurationError(str(path), (told,)) from error
     notes: Notes = []
     folder = file.resolve().parent
     configuration = taken(_absolute(read(Configuration, given, (), notes), folder), folder, notes)
@@ -39,7 +39,7 @@ def load(path: str | Path) -> Configuration:
     if notes:
         found = places.lines(text)
         ordered = sorted({note: places.line(found, note[0]) or 0 for note in notes}.items(), key=lambda item: item[1])
-        raise Mistaken(str(path), tuple(Mistake(_place(line, at), what) for (at, what), line in ordered))
+        raise ConfigurationError(str(path), tuple(Mistake(_place(line, at), what) for (at, what), line in ordered))
     return configuration
 
 

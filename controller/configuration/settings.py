@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from devices.errors import NovamasError
+
 Slug = Annotated[
     str,
     Meta(
@@ -156,7 +158,7 @@ class Mistake(msgspec.Struct, frozen=True):
     what: str
 
 
-class Mistaken(ValueError):
+class ConfigurationError(NovamasError, ValueError):
     """The configuration cannot be used; ``mistakes`` holds all of them."""
 
     def __init__(self, path: str, mistakes: tuple[Mistake, ...]) -> None:

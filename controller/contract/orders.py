@@ -12,6 +12,7 @@ from controller.contract.bounds import Name, Note, Word
 from controller.contract.commands import COMMANDS, AnyCommand, DeviceCommand, Role
 from controller.contract.events import AnyEvent
 from controller.contract.topics import level
+from devices.errors import NovamasError
 from devices.places import deeper
 from devices.readings import EXACT
 from devices.sections import worded
@@ -72,7 +73,7 @@ class _Signed(msgspec.Struct):
     client: Any = None
 
 
-class Unreadable(ValueError):
+class UnreadableCommandError(NovamasError, ValueError):
     """The message is no command. ``sender`` is known as far as the body could be read."""
 
     def __init__(self, what: str, sender: Sender) -> None:
@@ -99,23 +100,25 @@ def client_of(body: bytes) -> str | None:
 
 
 def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | DeviceOrder | Recall]:
-    """The command ``name`` with the fields in ``body``, said at ``at``. Raises :class:`Unreadable`."""
+    """The command ``name`` with the fields in ``body``, said at ``at``. Raises :class:`UnreadableCommandError`."""
     if len(body) > LARGEST:
-        raise Unreadable(f"a command has at most {LARGEST} bytes, this one {len(body)}", Sender())
+        raise UnreadableCommandError(f"a command has at most {LARGEST} bytes, this one {len(body)}", Sender())
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
     except (ValueError, RecursionError) as error:  # also a UnicodeDecodeError; brackets within brackets without end
-        raise Unreadable(f"the body is no JSON object: {error}", Sender()) from None
+        raise UnreadableCommandError(f"the body is no JSON object: {error}", Sender()) from None
     client = fields.pop("client", None)
     if deeper(fields.get("id"), DEEPEST):
-        raise Unreadable(f"id: more than {DEEPEST} objects or lists within each other", Sender())
+        raise UnreadableCommandError(f"id: more than {DEEPEST} objects or lists within each other", Sender())
     if len(msgspec.json.encode(fields.get("id"))) > GIVEN_BACK:
-        raise Unreadable(f"id: more than {GIVEN_BACK} bytes", Sender())
+        raise UnreadableCommandError(f"id: more than {GIVEN_BACK} bytes", Sender())
     sender = Sender(client if isinstance(client, str) and _CLIENT.fullmatch(client) else None, fields.pop("id", None))
     if client is not None and sender.client is None:
-        raise Unreadable("client: 1 to 64 letters, digits, hyphens and underscores", sender)
+        raise UnreadableCommandError("client: 1 to 64 letters, digits, hyphens and underscores", sender)
     if given := sorted({"at", "type"} & set(fields)):
-        raise Unreadable(f"{', '.join(given)}: not in the body; the topic names the command and the table stamps it", sender)
+        raise UnreadableCommandError(
+            f"{', '.join(given)}: not in the body; the topic names the command and the table stamps it", sender
+        )
     kind: type[msgspec.Struct]
     if name == RECALL:
         kind = Recall
@@ -125,8 +128,10 @@ def read_order(name: str, body: bytes, at: float) -> tuple[Sender, AnyCommand | 
         kind, fields = _KINDS[name], {**fields, "at": at, "type": _TAGS[name]}
     else:
         close = get_close_matches(level(name)[:64], _NAMES, n=1, cutoff=0.75)
-        raise Unreadable(f"no command {name[:64]!r}; {f'send {close[0]}' if close else 'docs/mqtt.md lists them'}", sender)
+        raise UnreadableCommandError(
+            f"no command {name[:64]!r}; {f'send {close[0]}' if close else 'docs/mqtt.md lists them'}", sender
+        )
     try:
         return sender, cast("AnyCommand | DeviceOrder | Recall", msgspec.convert(fields, kind))
     except msgspec.ValidationError as error:
-        raise Unreadable(worded(error, kind), sender) from None
+        raise UnreadableCommandError(worded(error, kind), sender) from None

@@ -9,11 +9,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from devices.errors import NovamasError
+
 PATIENCE = 30.0
 """Seconds for each program to be ready, and for its end."""
 
 
-class DemoFailed(Exception):
+class DemoError(NovamasError):
     """The demo cannot go on. The message is all that its user needs."""
 
 
@@ -49,17 +51,17 @@ class Floor:
             self.check()
 
     def check(self) -> None:
-        """Raise :class:`DemoFailed` with everything that a program said, if one has ended that should not have."""
+        """Raise :class:`DemoError` with everything that a program said, if one has ended that should not have."""
         for name, program in self._programs.items():
             code = program.poll()
             if code is not None and (name != "display" or code != 0):
-                raise DemoFailed(f"the {name} has ended with {code}; it said:\n{self._said(name)}")
+                raise DemoError(f"the {name} has ended with {code}; it said:\n{self._said(name)}")
 
     def _said(self, name: str) -> str:
         return (self.room / f"{name}.log").read_text(errors="replace").strip() or "(nothing)"
 
     async def until(self, what: str, true: Callable[[], bool]) -> None:
-        """Wait for something. Raises :class:`DemoFailed` when it does not come, or when a program has ended."""
+        """Wait for something. Raises :class:`DemoError` when it does not come, or when a program has ended."""
         try:
             async with asyncio.timeout(PATIENCE):
                 while not true():
@@ -67,7 +69,7 @@ class Floor:
                     await asyncio.sleep(0.02)
         except TimeoutError:
             said = "\n".join(f"{name}: {self._said(name)}" for name in self._programs)
-            raise DemoFailed(f"{what} did not come within {PATIENCE:g} s\n{said}") from None
+            raise DemoError(f"{what} did not come within {PATIENCE:g} s\n{said}") from None
 
     def close(self) -> None:
         """End them all and wait for each; one that does not end is killed."""

@@ -15,7 +15,7 @@ Said = tuple[str, dict[str, Any]]
 """A command's name, and what it says."""
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
     """What a person sees. ``shown``: the table's state; ``heard``: the latest event of each type since he came; ``seed``: of the
     cards that lie before him, where he alone sees them; ``slips``: in each so-many-th round he misreads one.
     """
@@ -36,7 +36,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         return event in self.heard and self.heard[event]["seq"] > max(last, default=0)
 
 
-Person = Callable[[Seen], Said | None]
+Person = Callable[[TableSeen], Said | None]
 
 NULL = ("ball_with_rotor", "rotor_not_reversed")
 """What is irregular at a wheel and makes the round null by a reason of its own; all else by the word of who is in charge."""
@@ -56,7 +56,7 @@ THROWS: Mapping[str, Said] = {
 """What becomes of a throw that waits, where the table does not see why; any other is null by the word of who is in charge."""
 
 
-def wheel(seen: Seen) -> Said | None:
+def wheel(seen: TableSeen) -> Said | None:
     """A wheel that plays by itself: what waits there is null."""
     shown = seen.shown
     if shown["phase"] == "closed":
@@ -66,7 +66,7 @@ def wheel(seen: Seen) -> Said | None:
     return null(shown["unresolved"][0]) if shown["unresolved"] else None
 
 
-def shoe(seen: Seen) -> Said | None:
+def shoe(seen: TableSeen) -> Said | None:
     """Punto y banca: shoes are given out, a misdeal is null. Of an earlier demo's shoe nobody knows what is left."""
     shown, asks = seen.shown, seen.shown["asks"]
     if shown["phase"] == "closed":
@@ -80,7 +80,7 @@ def shoe(seen: Seen) -> Said | None:
     return null(shown["unresolved"][0]) if shown["unresolved"] else None
 
 
-def dice(seen: Seen) -> Said | None:
+def dice(seen: TableSeen) -> Said | None:
     """Craps: the dice of the session, seats, a shooter and his bet; then throws that cannot count, and dice that are lost."""
     shown, asks, own = seen.shown, seen.shown["asks"], seen.shown["dice"]
     if shown["phase"] == "closed":

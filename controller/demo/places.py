@@ -14,7 +14,7 @@ LATE, MUTE = 1.0, 10.0
 """Seconds by which what a board says may be late, and for which a device may say nothing. They are this machine's own."""
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class DemoTable(msgspec.Struct, frozen=True, kw_only=True):
     """One table of the demo and its one device. ``kind`` and ``simulator``: what the simulated device is told; ``faults``: in the
     model's seconds; ``slips``: in each so-many-th round the croupier misreads a card; ``more``: the rest of the device's and the
     table's configuration, where ``{late}``, ``{stale}`` and ``{dealt}`` stand for what :func:`places` finds; ``role``: of the
@@ -39,7 +39,7 @@ stale_after = {stale}
 options = {{ late_after = {late} }}
 """
 
-ROULETTE = Place(
+ROULETTE = DemoTable(
     table="ruleta-1",
     game="roulette-french",
     device="wheel",
@@ -53,7 +53,7 @@ ROULETTE = Place(
     faults=("100:ball_with_rotor", "340:rotor_not_reversed"),  # null spins in the second and in the sixth round
     more="stale_after = {stale} # the wheel is mute for four seconds when its power comes on",
 )
-BOULE = Place(
+BOULE = DemoTable(
     table="boule-1",
     game="boule",
     device="boule",
@@ -66,7 +66,7 @@ BOULE = Place(
 phases = "device"
 """,
 )
-FORTUNE = Place(
+FORTUNE = DemoTable(
     table="fortuna-1",
     game="fortune-wheel",
     device="fortune",
@@ -75,7 +75,7 @@ FORTUNE = Place(
     faults=("160:weak_push", "400:turned_back", "640:on_pin"),
     more=BOULE.more,
 )
-CRAPS = Place(
+CRAPS = DemoTable(
     table="dados-1",
     game="craps",
     device="dice",
@@ -88,7 +88,7 @@ CRAPS = Place(
 rounds = "dice"
 """,
 )
-PUNTO = Place(
+PUNTO = DemoTable(
     table="punto-1",
     game="punto-banca",
     device="shoe",
@@ -103,7 +103,7 @@ rounds = "shoe"
 turn = "when_complete"
 """.strip(),
 )
-POKER = Place(
+POKER = DemoTable(
     table="poker-1",
     game="poker-no-draw",
     device="shuffler-1",
@@ -133,7 +133,7 @@ FLOOR = (ROULETTE, BOULE, FORTUNE, CRAPS, PUNTO, POKER, THREE_CARDS)
 PAIR = (ROULETTE, PUNTO)
 
 
-def places(decree: str, *, floor: bool, speed: float = 1.0, faults: bool = True) -> list[Place]:
+def places(decree: str, *, floor: bool, speed: float = 1.0, faults: bool = True) -> list[DemoTable]:
     """The tables that the decree has: the whole floor, or a roulette and a card table.
 
     Of a decree that has none, or that there is not, a roulette: what is wrong there is the daemon's to say.
@@ -152,7 +152,7 @@ def _book(decree: str, game: str) -> Any:
         return None
 
 
-def _under(place: Place, book: Any, hurry: float) -> Place:
+def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
     """As the decree has it: who calls a round null, which cards are in the shoe, and who deals where a shuffler may not."""
     role: Role = "table_head" if "table_head" in book.void_by else "inspector"
     words: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from controller.demo.people import Said, Seen, null
+from controller.demo.people import Said, TableSeen, null
 from controller.games.cards import DECK
 from controller.games.hands.evaluator import value
 
@@ -26,7 +26,7 @@ STOPS = {"card_order": "wrong_order", "packet_wrong": "wrong_count", "card_extra
 """Why a deal that stands still is null; for anything else it is a misdeal."""
 
 
-def croupier(seen: Seen) -> Said | None:
+def croupier(seen: TableSeen) -> Said | None:
     """Bets, the deal, what the hands decide, and what lies open, in the order of a round."""
     shown, asks, phase = seen.shown, seen.shown["asks"], seen.shown["phase"]
     if phase == "closed":
@@ -48,7 +48,7 @@ def croupier(seen: Seen) -> Said | None:
     return None
 
 
-def _bets(seen: Seen) -> Said | None:
+def _bets(seen: TableSeen) -> Said | None:
     """Boxes, a side bet now and then, and no more bets when the deck has been found right; before the cards come."""
     shown, boxes = seen.shown, seen.shown["hands"]
     if not boxes:
@@ -64,12 +64,12 @@ def _all_boxes(shown: Mapping[str, Any]) -> Said:
     return "boxes.set", {"boxes": list(range(1, shown["boxes"] + 1))}
 
 
-def _may_deal(seen: Seen) -> bool:
+def _may_deal(seen: TableSeen) -> bool:
     """Whether the deck was looked at for this round and is right, and the shuffler well."""
     return bool(seen.shown["deck"]) and seen.shown["shuffler"] is None and seen.since("deck.checked", *OUTCOMES)
 
 
-def _stopped(seen: Seen, asks: list[str]) -> Said | None:
+def _stopped(seen: TableSeen, asks: list[str]) -> Said | None:
     """What goes on again, and what is null."""
     shown, what = seen.shown, seen.what
     if "cards.show" in asks and (who := seen.heard["irregularity"].get("detail", "")) in (*shown["hands"], DEALER):
@@ -81,7 +81,7 @@ def _stopped(seen: Seen, asks: list[str]) -> Said | None:
     return null(shown["round"], STOPS.get(what or "", "misdeal"))
 
 
-def _turned_up(seen: Seen, phase: str) -> Said | None:
+def _turned_up(seen: TableSeen, phase: str) -> Said | None:
     """The bank's card that all see, what each hand does, the bank's hand, then those that it plays against."""
     shown, cards = seen.shown, _cards(seen)
     if phase == "dealer":
@@ -102,7 +102,7 @@ def _turned_up(seen: Seen, phase: str) -> Said | None:
     return "cards.show", {"who": who, "cards": said}
 
 
-def _cards(seen: Seen) -> dict[str, list[str]]:
+def _cards(seen: TableSeen) -> dict[str, list[str]]:
     """The hands of the round."""
     shown = seen.shown
     size = len(shown["dealer"])

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from controller.contract.topics import Topics
-from controller.demo.floor import PATIENCE, DemoFailed
-from controller.demo.people import Person, Said, Seen, dice, shoe, wheel
-from controller.demo.places import Place
+from controller.demo.floor import PATIENCE, DemoError
+from controller.demo.people import Person, Said, TableSeen, dice, shoe, wheel
+from controller.demo.places import DemoTable
 from controller.demo.poker import croupier
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Table:
     anything to be said; from then on words take their time.
     """
 
-    def __init__(self, place: Place, seed: str) -> None:
+    def __init__(self, place: DemoTable, seed: str) -> None:
         self.place = place
         self.changed = asyncio.Event()
         self.plays = False
@@ -65,15 +65,15 @@ class Table:
         self._heard[body["type"]] = body
 
     def answer(self, body: dict[str, Any]) -> None:
-        """A reply. Raises :class:`DemoFailed` where the table refuses to open."""
+        """A reply. Raises :class:`DemoError` where the table refuses to open."""
         if not body["ok"] and not self.plays:
-            raise DemoFailed(f"the table {self.place.table} does not open: {body['error']}")
+            raise DemoError(f"the table {self.place.table} does not open: {body['error']}")
 
     def word(self) -> Said | None:
         """What its person has to say now."""
         if not self.seen:
             return None
-        seen = Seen(shown=self._shown, heard=self._heard, seed=self._seed, slips=self.place.slips)
+        seen = TableSeen(shown=self._shown, heard=self._heard, seed=self._seed, slips=self.place.slips)
         return PEOPLE[self.place.game](seen)
 
     @property
@@ -82,10 +82,10 @@ class Table:
         return bool(self._shown)
 
 
-class Head:
+class TableHead:
     """Presides over the tables at ``places``. ``opened`` is set as soon as all of them may play."""
 
-    def __init__(self, port: int, site: str, places: Sequence[Place], seed: int, speed: float) -> None:
+    def __init__(self, port: int, site: str, places: Sequence[DemoTable], seed: int, speed: float) -> None:
         self._port = port
         self._topics = Topics(site, simulated=True)
         self._tables = [Table(place, f"{seed} {place.table}") for place in places]
@@ -93,7 +93,7 @@ class Head:
         self.opened = asyncio.Event()
 
     async def preside(self) -> None:
-        """Until cancelled. Raises :class:`DemoFailed` where a table refuses to open, or the broker is gone."""
+        """Until cancelled. Raises :class:`DemoError` where a table refuses to open, or the broker is gone."""
         import aiomqtt
 
         try:
@@ -103,7 +103,7 @@ class Head:
             task = asyncio.current_task()
             if task is None or not task.cancelling():
                 await asyncio.sleep(PATIENCE)  # whoever looks after the programs finds out more
-            raise DemoFailed(f"the broker is gone: {errors.exceptions[0]}") from None
+            raise DemoError(f"the broker is gone: {errors.exceptions[0]}") from None
 
     async def _preside(self, client: aiomqtt.Client) -> None:
         taking = {}
@@ -143,7 +143,7 @@ class Head:
                     await self._say(client, table.place, word)
                     said, again = word, now() + max(AGAIN[0] / self._speed, AGAIN[1])
 
-    async def _say(self, client: aiomqtt.Client, place: Place, word: Said) -> None:
+    async def _say(self, client: aiomqtt.Client, place: DemoTable, word: Said) -> None:
         """What the broker does not acknowledge is said again in time; whether it is gone, who listens to it finds out."""
         import aiomqtt
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from controller.contract.commands import CardDecide, ResultCorrect, SessionOpen, ShoeEnd
 from controller.contract.events import Announcement, BetsClosed, ResultCorrected, RoundOpened, RoundUnresolved
 from controller.games import shoe, talla
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.rounds import E, Lawful, RoundMoves, Rounds
 from controller.games.session import another_round, corrects, count_down, no_round, session
 from devices.readings import CardDrawn
@@ -176,21 +176,21 @@ def may_open(turn: Turn, *, burned: bool = True) -> None:
     no_round(turn)
     state, law = turn.state, turn.book.laws["shoe_over"]
     if state.shoe is None:
-        raise Rejected("no shoe is at the table: say shoe.start")
+        raise RejectedError("no shoe is at the table: say shoe.start")
     if state.reset:
-        raise Rejected("the shoe started afresh: say shoe.start, or card.decide that the same cards are in it")
+        raise RejectedError("the shoe started afresh: say shoe.start, or card.decide that the same cards are in it")
     if not burned:
-        raise Rejected("the cards are not burned yet")
+        raise RejectedError("the cards are not burned yet")
     if state.queue:
-        raise Rejected("a card waits for card.decide")
+        raise RejectedError("a card waits for card.decide")
     if state.shoe.over:
-        raise Rejected(f"the cut card has come, no further round: {law.rule}, {law.article}")
+        raise RejectedError(f"the cut card has come, no further round: {law.rule}, {law.article}")
 
 
 def same_cards(turn: Turn, given: CardDecide) -> None:
     """The shoe started afresh, with the same cards in it."""
     if given.action != "accept":
-        raise Rejected("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
+        raise RejectedError("the shoe started afresh: accept that the same cards are in it, or say shoe.start")
     turn.change(reset=False)
 
 
@@ -199,9 +199,9 @@ def to_correct(turn: Turn, given: ResultCorrect) -> Any:
     corrects(given, "winner")
     entry = turn.state.entry(given.round)
     if entry is None:
-        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
+        raise RejectedError(f"round {given.round} is not among the rounds remembered of this session")
     if entry.kind != "result":
-        raise Rejected(f"round {given.round} has no result to correct")
+        raise RejectedError(f"round {given.round} has no result to correct")
     return entry
 
 
@@ -210,9 +210,9 @@ def correct(turn: Turn, given: ResultCorrect, sides: tuple[str, ...], **fields: 
     entry = to_correct(turn, given)
     was = entry.winner
     if given.winner not in (*sides, "tie"):
-        raise Rejected(f"say the winner: {', '.join(sides)} or tie")
+        raise RejectedError(f"say the winner: {', '.join(sides)} or tie")
     if given.winner == was:
-        raise Rejected(f"the winner of round {given.round} is {was} already")
+        raise RejectedError(f"the winner of round {given.round} is {was} already")
     winner = given.winner
     marks = ("tie",) if winner == "tie" else ()
     turn.state = turn.state.with_entry(replace(entry, winner=winner, hands=(), marks=marks, corrected=True, **fields))

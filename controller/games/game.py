@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from controller.contract.commands import AnyCommand
 from controller.contract.events import AnyEvent
+from devices.errors import NovamasError
 from devices.readings import AnyReading
 
 
-class Rejected(ValueError):
+class RejectedError(NovamasError, ValueError):
     """A command that cannot be followed now, or not by this role. The message tells the person why."""
 
 
@@ -31,7 +32,7 @@ class Game(Protocol):
         ...
 
     def step(self, state: Any, given: AnyReading | AnyCommand) -> tuple[Any, tuple[AnyEvent, ...]]:
-        """Take one input. Raises :class:`Rejected` for a command that cannot be followed; a reading is never refused."""
+        """Take one input. Raises :class:`RejectedError` for a command that cannot be followed; a reading is never refused."""
         ...
 
     def confidential(self, state: Any, given: AnyReading | AnyCommand) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from controller.contract.commands import AnyCommand, CardDecide, Command, Role
 from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.moves import Moves, Remembered
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
 from controller.games.shoe import OF_A_CARD
@@ -132,7 +132,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         """
         try:
             return told(self.step(state, given)[1]) | (self.seen(state) if isinstance(given, Command) else set())
-        except Rejected:
+        except RejectedError:
             return set()
 
     def seen(self, state: T) -> set[str]:  # noqa: ARG002 - at most games no card is named again once it lies open

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import SessionOpen
 from controller.contract.events import AlertCleared, AlertRaised, AnyEvent, Frame, SessionOpened
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
 from devices.readings import Reading
 
@@ -58,7 +58,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
         """The table opens, with no round so far; ``fields``: what else begins anew. Rejects what cannot be opened."""
         was = self.state
         if was.open:
-            raise Rejected(f"session {was.session} is open already")
+            raise RejectedError(f"session {was.session} is open already")
         if given.minimum is not None:
             allow_minimum(given.minimum)
         self.change(

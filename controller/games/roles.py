@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from controller.contract.commands import AnyCommand, Command, Role, RoundVoid
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 AT_THE_TABLE: tuple[Role, ...] = ("croupier", *IN_CHARGE)
@@ -29,17 +29,17 @@ def allow(given: AnyCommand, may: Mapping[type[Command], tuple[Role, ...]], void
     """
     roles = void_by if isinstance(given, RoundVoid) else may.get(type(given))
     if roles is None:
-        raise Rejected(f"this game takes no {type(given).__struct_config__.tag}")
+        raise RejectedError(f"this game takes no {type(given).__struct_config__.tag}")
     allow_role(given.role, roles)
 
 
 def allow_role(role: Role, roles: tuple[Role, ...]) -> None:
     """Reject what is not for this role to say."""
     if role not in roles:
-        raise Rejected(f"the role {role} may not say this; it is for {', '.join(roles)}")
+        raise RejectedError(f"the role {role} may not say this; it is for {', '.join(roles)}")
 
 
 def allow_minimum(minimum: int) -> None:
     """Reject a table minimum that is none."""
     if minimum <= 0:
-        raise Rejected(f"a minimum of {minimum} is none: it is above 0, in minor units")
+        raise RejectedError(f"a minimum of {minimum} is none: it is above 0, in minor units")

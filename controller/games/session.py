@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from controller.contract.commands import Command, LastRoundsAnnounce, ResultCorrect, RoundVoid
 from controller.contract.events import LastRounds
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.rulebooks.law import Law
 
 
@@ -48,14 +48,14 @@ class Outcomes(Protocol[E_co]):
 def session(turn: Any) -> None:
     """Reject what needs an open session."""
     if not turn.state.open:
-        raise Rejected("no session is open")
+        raise RejectedError("no session is open")
 
 
 def another_round(turn: Any, left: int | None) -> None:
     """Reject a round outside a session, and after the last of those that were announced before closing; ``left``: of these."""
     session(turn)
     if left == 0:
-        raise Rejected("the last rounds that were announced have been played: the table closes, say session.close")
+        raise RejectedError("the last rounds that were announced have been played: the table closes, say session.close")
 
 
 def announce_last_rounds(turn: Any, given: LastRoundsAnnounce, unsaid: int | None = None) -> None:
@@ -65,9 +65,9 @@ def announce_last_rounds(turn: Any, given: LastRoundsAnnounce, unsaid: int | Non
     session(turn)
     state, left = turn.state, turn.book.last_rounds or unsaid
     if left is None:
-        raise Rejected("the decree has no announcement of the last hands for this game")
+        raise RejectedError("the decree has no announcement of the last hands for this game")
     if state.last is not None:
-        raise Rejected("the last hands are announced already")
+        raise RejectedError("the last hands are announced already")
     turn.change(last=left, last_since=turn.number or state.round + 1)
     turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=turn.book.announcements.get("last_rounds")))
 
@@ -95,8 +95,8 @@ def undecided(
     if len(waiting) == 1:
         return waiting[0]
     if not waiting:
-        raise Rejected("no round is in hand, and none waits for a decision")
-    raise Rejected(f"say which round: {', '.join(str(entry.round) for entry in waiting)} are unresolved")
+        raise RejectedError("no round is in hand, and none waits for a decision")
+    raise RejectedError(f"say which round: {', '.join(str(entry.round) for entry in waiting)} are unresolved")
 
 
 def named(
@@ -107,9 +107,9 @@ def named(
         return hand
     entry = state.entry(number)
     if entry is None:
-        raise Rejected(f"round {number} is not among the {rounds} remembered of this session")
+        raise RejectedError(f"round {number} is not among the {rounds} remembered of this session")
     if entry.kind != "unresolved":
-        raise Rejected(f"round {number} {has if entry.kind == 'result' else 'is null already'}")
+        raise RejectedError(f"round {number} {has if entry.kind == 'result' else 'is null already'}")
     return entry
 
 
@@ -121,20 +121,20 @@ def corrects(given: ResultCorrect, own: str) -> None:
     """Reject a correction that says what results of this game do not have; ``own``: the one field that says what came out."""
     others = [name for name in CORRECTED if name != own and getattr(given, name) is not None]
     if others:
-        raise Rejected(f"a result of this game is corrected by its {own} alone, not by {' or '.join(others)}")
+        raise RejectedError(f"a result of this game is corrected by its {own} alone, not by {' or '.join(others)}")
 
 
 def no_round(turn: Any) -> None:
     """Reject what can only be between two rounds."""
     if turn.state.hand is not None:
-        raise Rejected(f"round {turn.state.hand.round} is in hand; it has no result yet")
+        raise RejectedError(f"round {turn.state.hand.round} is in hand; it has no result yet")
 
 
 def null_by(turn: Any, given: RoundVoid) -> Law:
     """Where it stands that a round is null for this reason. Rejects another."""
     law: Law | None = turn.book.void.get(given.reason)
     if law is None:
-        raise Rejected(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
+        raise RejectedError(f"a round is not null for {given.reason}; it may be for {', '.join(turn.book.void)}")
     return law
 
 

@@ -16,7 +16,7 @@ import msgspec
 from controller.contract.commands import BetPlace, BetWithdraw
 from controller.contract.events import BetPlaced
 from controller.games.amounts import Money
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.session import session
 from controller.rulebooks.law import Law
 
@@ -41,7 +41,7 @@ class Bounds(NamedTuple):
     most: int | Fraction | None = None
 
 
-class Round(Protocol):
+class StakedRound(Protocol):
     """A round in hand, as far as bets concern it."""
 
     @property
@@ -55,7 +55,7 @@ class Round(Protocol):
         ...
 
 
-class Table(Protocol):
+class StakedTable(Protocol):
     """A game's turn, as far as bets concern it."""
 
     state: Any
@@ -79,7 +79,7 @@ class Table(Protocol):
         ...
 
 
-def place_bet(turn: Table, given: BetPlace, kind: str | None = None) -> None:
+def place_bet(turn: StakedTable, given: BetPlace, kind: str | None = None) -> None:
     """A bet that the table is told of. One that comes after no more bets is refused, and the chips go back. ``kind``: its name
     among those offered, where it is another.
     """
@@ -91,7 +91,7 @@ def place_bet(turn: Table, given: BetPlace, kind: str | None = None) -> None:
     turn.say(said(turn.number, given))
 
 
-def withdraw_bet(turn: Table, given: BetWithdraw, kind: str | None = None) -> None:
+def withdraw_bet(turn: StakedTable, given: BetWithdraw, kind: str | None = None) -> None:
     """A bet is taken back, as long as bets are open."""
     session(turn)
     of(kind or given.bet, turn.offered())
@@ -112,11 +112,11 @@ def within(bet: str, amount: int | None, between: Bounds, law: Law | None = None
     if amount is None:
         return
     if amount <= 0:
-        raise Rejected(f"an amount of {amount} is none")
+        raise RejectedError(f"an amount of {amount} is none")
     if least is not None and amount < least:
-        raise Rejected(f"{bet} is at least {ceil(least)}{beside}{cited(law)}")
+        raise RejectedError(f"{bet} is at least {ceil(least)}{beside}{cited(law)}")
     if most is not None and amount > most:
-        raise Rejected(f"{bet} is at most {int(most)}{beside}{cited(law)}")
+        raise RejectedError(f"{bet} is at most {int(most)}{beside}{cited(law)}")
 
 
 def cited(law: Law | None) -> str:
@@ -135,14 +135,14 @@ def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
     """The limits of a bet. Rejects one that there is not."""
     found = offered.get(bet)
     if found is None:
-        raise Rejected(f"there is no bet {bet!r}; there are: {', '.join(offered)}")
+        raise RejectedError(f"there is no bet {bet!r}; there are: {', '.join(offered)}")
     return found
 
 
-def open_round(hand: Round | None, laws: Mapping[str, Law]) -> Round:
+def open_round(hand: StakedRound | None, laws: Mapping[str, Law]) -> StakedRound:
     """The round that takes bets. Rejects one that comes when none may lie any more."""
     if hand is None or hand.closed:
-        raise Rejected(f"no bets are open; the chips go back{cited(laws.get('bet_after_close'))}")
+        raise RejectedError(f"no bets are open; the chips go back{cited(laws.get('bet_after_close'))}")
     return hand
 
 
@@ -162,7 +162,7 @@ def without_bet(bets: tuple[Stake, ...], given: BetWithdraw) -> tuple[Stake, ...
     """Without this bet. Rejects one that does not lie."""
     left = tuple(each for each in bets if (each.who, each.bet) != (given.who, given.bet))
     if left == bets:
-        raise Rejected(f"{given.who} has no bet {given.bet}")
+        raise RejectedError(f"{given.who} has no bet {given.bet}")
     return left
 
 
@@ -184,9 +184,9 @@ def bettor(who: str, boxes: int, most: int | None, law: Law | None = None) -> in
     """
     box, slash, place = who.removeprefix("box:").partition("/")
     if not who.startswith("box:") or box not in map(str, range(1, boxes + 1)) or (slash and not _counts(place)):
-        raise Rejected(f"{who!r} is none of the boxes 1 to {boxes}; who else bets on one is box:1/2, box:1/3 ...")
+        raise RejectedError(f"{who!r} is none of the boxes 1 to {boxes}; who else bets on one is box:1/2, box:1/3 ...")
     if slash and most is not None and int(place) > most:
-        raise Rejected(f"{most} may bet on a box at most{cited(law)}")
+        raise RejectedError(f"{most} may bet on a box at most{cited(law)}")
     return int(box)
 
 

@@ -8,7 +8,7 @@ from controller.contract.commands import CardDecide, SessionClose, ShoeEnd, Shoe
 from controller.contract.events import Announcement, AnyEvent, SessionClosed, ShoeCut
 from controller.games import shoe
 from controller.games.cards import is_card
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.session import session
 from controller.games.shoe import ShoeSettings
 from devices.readings import CardDrawn, Reading, ShoeFault
@@ -80,13 +80,13 @@ def begin(turn: AtTheShoe, given: ShoeStart, call: Announcement | None = None, *
 def numbered(given: ShoeStart, where: str) -> None:
     """Reject a shoe without a number; ``where`` that stands."""
     if not given.shoe.strip():
-        raise Rejected(f"a shoe without a number may not be used: {where}")
+        raise RejectedError(f"a shoe without a number may not be used: {where}")
 
 
 def end(turn: Dealt, given: ShoeEnd) -> None:
     """The cards leave the shoe; if they were counted, the count is held against the composition."""
     if turn.state.shoe is None:
-        raise Rejected("no shoe is at the table")
+        raise RejectedError("no shoe is at the table")
     turn.clear_shoe(given.left)
     turn.expect()
 
@@ -123,7 +123,7 @@ def cut(turn: AtTheShoe, number: int, rounds_left: int, call: Announcement | Non
 def read_card(given: CardDecide) -> str:
     """The card that a person has read. Rejects what is none."""
     if given.card is None or not is_card(given.card):
-        raise Rejected(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
+        raise RejectedError(f"{given.card!r} is no card: it is rank and suit, as 7h or Ts")
     return given.card
 
 

@@ -16,8 +16,8 @@ from controller.journal.schema import (
     NONSENSE,
     SCHEMA,
     VERSION,
-    JournalUnread,
-    JournalUnusable,
+    JournalUnreadError,
+    JournalUnusableError,
     flaw,
     holds_nonsense,
     is_damage,
@@ -25,6 +25,7 @@ from controller.journal.schema import (
     unread,
 )
 from controller.journal.wal_index import look_for_room
+from devices.errors import NovamasError
 
 WHOLE_CHECK = 1 << 30
 """Bytes up to which the whole file is checked when it is opened; of a larger one only its last entries."""
@@ -41,37 +42,39 @@ AGAIN = 0.5
 """Seconds after which it is looked at once more."""
 
 
-class Damaged(Exception):
+class DamagedFileError(NovamasError):
     """The file is a journal no more."""
 
 
 def lock(path: Path) -> int:
-    """Take the journal for this process, until the given file descriptor is closed. Raises :class:`JournalUnusable`."""
+    """Take the journal for this process, until the given file descriptor is closed. Raises :class:`JournalUnusableError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise JournalUnusable(f"{path}: {error.strerror} ({error.filename}); the daemon must be able to write there") from None
+        raise JournalUnusableError(f"{path}: {error.strerror} ({error.filename}); the daemon must be able to write there") from None
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(held)
-        raise JournalUnusable(f"{path}: another daemon uses this journal; end it, or give this one a journal of its own") from None
+        raise JournalUnusableError(
+            f"{path}: another daemon uses this journal; end it, or give this one a journal of its own"
+        ) from None
     return held
 
 
 def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
     """The writing connection, and where a file was set aside that was found damaged twice, or that the disk did not give for long.
 
-    Raises :class:`JournalUnusable`.
+    Raises :class:`JournalUnusableError`.
     """
     end, damaged = time.monotonic() + UNREAD, 0
     while damaged < 2 and time.monotonic() < end:
         try:
             return open_checked(path), None
-        except Damaged:
+        except DamagedFileError:
             damaged += 1
-        except JournalUnread:
+        except JournalUnreadError:
             damaged = 0
         time.sleep(AGAIN)
     head, cursors = _left(path)
@@ -79,14 +82,14 @@ def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
     move_aside(path, aside)
     try:
         return open_checked(path, head, aside, cursors), aside
-    except Damaged as error:  # a fresh file cannot be damaged, unless the disk is
-        raise JournalUnusable(f"{path}: damaged at once after it was begun: {error}") from None
+    except DamagedFileError as error:  # a fresh file cannot be damaged, unless the disk is
+        raise JournalUnusableError(f"{path}: damaged at once after it was begun: {error}") from None
 
 
 def open_checked(path: Path, base: int = 0, aside: Path | None = None, cursors: dict[str, int] | None = None) -> sqlite3.Connection:
     """The writing connection to a sound file. If there is none one is begun: past ``base``, for ``aside``, with these cursors.
 
-    Raises :class:`Damaged`, :class:`JournalUnread` and :class:`JournalUnusable`.
+    Raises :class:`DamagedFileError`, :class:`JournalUnreadError` and :class:`JournalUnusableError`.
     """
     try:
         connection = connect(path)
@@ -100,28 +103,28 @@ def open_checked(path: Path, base: int = 0, aside: Path | None = None, cursors: 
             raise
     except NONSENSE as error:
         if is_unread(error) or (is_damage(error) and unread(path)):
-            raise JournalUnread(f"{path}: the disk does not give it: {error}") from None
+            raise JournalUnreadError(f"{path}: the disk does not give it: {error}") from None
         if holds_nonsense(error):
-            raise Damaged(str(error)) from None
-        if isinstance(error, JournalUnusable):
+            raise DamagedFileError(str(error)) from None
+        if isinstance(error, JournalUnusableError):
             raise
-        raise JournalUnusable(f"{path}: {error}") from None
+        raise JournalUnusableError(f"{path}: {error}") from None
     except OSError as error:
-        raise JournalUnusable(f"{path}: {error}") from None
+        raise JournalUnusableError(f"{path}: {error}") from None
     return connection
 
 
 def connect(path: Path) -> sqlite3.Connection:
     """A connection set up for writing: write-ahead log, every commit on the disk, checkpoints only when we say so.
 
-    Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusable`.
+    Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError`.
     """
     look_for_room(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
-            raise JournalUnusable(f"{path}: the file system cannot hold a write-ahead log; use a local disk")
+            raise JournalUnusableError(f"{path}: the file system cannot hold a write-ahead log; use a local disk")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
     except BaseException:
@@ -157,20 +160,20 @@ def _begin(connection: sqlite3.Connection, base: int, aside: Path | None, cursor
 def _check(path: Path, connection: sqlite3.Connection) -> None:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not {"meta", "entry", "saved", "cursor"} <= tables:
-        raise JournalUnusable(f"{path}: a database, but not a journal of ours; give another path")
+        raise JournalUnusableError(f"{path}: a database, but not a journal of ours; give another path")
     version = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
     if version is None:
-        raise Damaged("no version")
+        raise DamagedFileError("no version")
     if version[0] != str(VERSION):
-        raise JournalUnusable(f"{path}: written by another release (format {version[0]}, this one has {VERSION})")
+        raise JournalUnusableError(f"{path}: written by another release (format {version[0]}, this one has {VERSION})")
     if path.stat().st_size <= WHOLE_CHECK:
         found = flaw(connection)
         if found is not None:
-            raise Damaged(found)
+            raise DamagedFileError(found)
     with closing(JournalReader(path)) as reader:
         broken = reader.broken(after=max(reader.beginning().position, reader.head().position - TAIL))
     if broken is not None:
-        raise Damaged(f"the chain does not hold at position {broken}")
+        raise DamagedFileError(f"the chain does not hold at position {broken}")
 
 
 def aside_of(path: Path) -> Path:
@@ -181,7 +184,7 @@ def aside_of(path: Path) -> Path:
 def move_aside(path: Path, aside: Path) -> None:
     """Give the damaged file and its companions another name; nothing is deleted. What fails half way can be done again.
 
-    Raises :class:`JournalUnusable`.
+    Raises :class:`JournalUnusableError`.
     """
     try:
         for companion in ("-wal", "-shm", ""):
@@ -189,7 +192,7 @@ def move_aside(path: Path, aside: Path) -> None:
             if old.exists():
                 old.rename(f"{aside}{companion}")
     except OSError as error:
-        raise JournalUnusable(f"{path}: damaged, and cannot be set aside: {error}") from None
+        raise JournalUnusableError(f"{path}: damaged, and cannot be set aside: {error}") from None
     with suppress(OSError):  # where the new name is not on the disk yet, the damaged file is found once more
         _sync(path.parent)
 

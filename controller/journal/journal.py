@@ -24,7 +24,17 @@ import msgspec
 
 from controller.journal.file import lock
 from controller.journal.reader import JournalReader
-from controller.journal.schema import NONSENSE, Entry, Head, JournalFull, JournalLost, JournalUnusable, Kind, Record, is_unread
+from controller.journal.schema import (
+    NONSENSE,
+    ChainHead,
+    Entry,
+    JournalFullError,
+    JournalLostError,
+    JournalUnusableError,
+    Kind,
+    Record,
+    is_unread,
+)
 from controller.journal.store import Anew, Store
 
 CAPACITY = 20_000
@@ -65,7 +75,7 @@ class _Suspect(msgspec.Struct, frozen=True):
 
 
 class Journal:
-    """Open, or begin, the journal at ``path``. Used from one event loop. Raises :class:`JournalUnusable`.
+    """Open, or begin, the journal at ``path``. Used from one event loop. Raises :class:`JournalUnusableError`.
 
     ``set_aside``: where a damaged file was put, or None; a new one was begun then, and the caller must raise an alert. It is told
     to ``on_aside`` if it happens later. ``lost``: which entries, that nobody had heard, could not be read from it.
@@ -120,13 +130,13 @@ class Journal:
     def append(self, record: Record) -> asyncio.Future[int]:
         """Store a record. The future gives its last position once it is on the disk.
 
-        Raises :class:`JournalFull` for an input when ``capacity`` of them wait; the future fails only if the journal is closed
+        Raises :class:`JournalFullError` for an input when ``capacity`` of them wait; the future fails only if the journal is closed
         before.
         """
         if self._closing.is_set():
-            raise JournalUnusable(f"{self.path}: closed")
+            raise JournalUnusableError(f"{self.path}: closed")
         if record.given is not None and self.waiting >= self._capacity:
-            raise JournalFull(f"{self.waiting} records wait for {self.path}: {self.failed}")
+            raise JournalFullError(f"{self.waiting} records wait for {self.path}: {self.failed}")
         self._loop = asyncio.get_running_loop()
         stored: asyncio.Future[int] = self._loop.create_future()
         self.waiting += record.given is not None
@@ -164,7 +174,7 @@ class Journal:
             return self._unheard[:limit]
         try:
             events = self._ask(lambda reader: reader.events_after(position, limit))
-        except JournalUnusable as error:
+        except JournalUnusableError as error:
             self._lose_patience(str(error))
             raise
         self._unread_since = None
@@ -194,7 +204,7 @@ class Journal:
         """The position of the last committed entry; 0 if there is none."""
         return self._head.position
 
-    def checkpoint(self) -> Head:
+    def checkpoint(self) -> ChainHead:
         """The end of the chain, to be told to others: whoever keeps it can see if the journal was cut or rewritten."""
         return self._head
 
@@ -207,13 +217,13 @@ class Journal:
         return self._ask(lambda reader: reader.hash_at(position))
 
     def _ask(self, question: Callable[[JournalReader], _Answer]) -> _Answer:
-        """Raises :class:`JournalUnusable`. The writer looks then whether the file is damaged, unless the disk did not give it."""
+        """Raises :class:`JournalUnusableError`. The writer looks then whether the file is damaged, unless the disk did not give it."""
         try:
             return question(self._reader)
         except NONSENSE as error:
             if not is_unread(error):
                 self._queue.put(_Suspect())
-            raise JournalUnusable(f"{self.path}: cannot be read: {error}") from error
+            raise JournalUnusableError(f"{self.path}: cannot be read: {error}") from error
 
     async def watch(self) -> None:
         """Wait until the writer ends, which it must not before :meth:`close`. Raises what has ended it."""
@@ -296,7 +306,7 @@ class Journal:
                 if self._store.failed(error):
                     continue
                 if self._closing.wait(wait):
-                    failure = JournalUnusable(f"closed before it was stored: {error}")
+                    failure = JournalUnusableError(f"closed before it was stored: {error}")
                     self._call(self._settle, [(each.stored, failure) for each in batch], inputs)
                     return
                 wait = min(2 * wait, _LONGEST_WAIT)
@@ -315,7 +325,7 @@ class Journal:
         """Something could not be read: look whether the file is damaged."""
         try:
             self._store.examine(suspected.journal, suspected.damage)
-        except JournalLost as error:
+        except JournalLostError as error:
             self._tell(f"{self.path}: {error}")
             if self._store.failed(error):
                 self._write([])
@@ -340,7 +350,9 @@ class Journal:
         if self._on_aside is not None:
             self._on_aside()
 
-    def _settle(self, outcomes: list[tuple[asyncio.Future[int], int | Exception]], inputs: int, head: Head | None = None) -> None:
+    def _settle(
+        self, outcomes: list[tuple[asyncio.Future[int], int | Exception]], inputs: int, head: ChainHead | None = None
+    ) -> None:
         if head is not None:
             self._head = head
         self.waiting -= inputs

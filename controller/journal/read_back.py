@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from controller.journal.reader import JournalReader
-from controller.journal.schema import NONSENSE, Head, follows, holds_nonsense, is_damage, unread
+from controller.journal.schema import NONSENSE, ChainHead, follows, holds_nonsense, is_damage, unread
 
 SHARE = 0.1
 """Of the time, for how much it reads; the rest it pauses."""
@@ -47,7 +47,7 @@ class ReadBack:
     def damage(self, journal: str) -> str | None:
         """What is wrong with the file, whose id is ``journal``, or None. Said only of what is read so twice.
 
-        Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusable` where it cannot be read at all.
+        Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError` where it cannot be read at all.
         """
         return self._look(journal) and self._look(journal)
 
@@ -78,7 +78,7 @@ class ReadBack:
             for entry in entries:
                 if not follows(entry, at):
                     break
-                at = Head(entry.position, entry.hash)
+                at = ChainHead(entry.position, entry.hash)
             else:
                 if not entries:
                     return f"the entries after position {at.position} are gone"

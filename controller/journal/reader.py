@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from controller.journal.schema import Entry, Head, Kind, connect_reading, flaw, follows, genesis, holds, is_unread
+from controller.journal.schema import ChainHead, Entry, Kind, connect_reading, flaw, follows, genesis, holds, is_unread
 
 _PUBLISHED = "(kind = 'event' OR (kind = 'input' AND substr(body, 1, 10) = CAST('{\"sealed\":' AS BLOB)))"
 """Events, and the inputs that surveillance alone can open."""
@@ -16,7 +16,7 @@ _COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLO
 
 
 class JournalReader:
-    """The committed entries of one journal. Raises :class:`JournalUnusable` if the file is no journal."""
+    """The committed entries of one journal. Raises :class:`JournalUnusableError` if the file is no journal."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,19 +44,19 @@ class JournalReader:
         row = self._connection.execute("SELECT value FROM meta WHERE key = 'aside'").fetchone()
         return str(row[0]) if row else None
 
-    def genesis(self) -> Head:
+    def genesis(self) -> ChainHead:
         """Where the chain begins."""
-        return Head(self.base(), genesis(self.id()))
+        return ChainHead(self.base(), genesis(self.id()))
 
-    def head(self) -> Head:
+    def head(self) -> ChainHead:
         """The end of the chain."""
         row = self._connection.execute("SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1").fetchone()
-        return Head(*row) if row else self.beginning()
+        return ChainHead(*row) if row else self.beginning()
 
-    def beginning(self) -> Head:
+    def beginning(self) -> ChainHead:
         """Where the entries of the file begin: at the genesis, or past those that are in segments alone."""
         cut = dict(self._connection.execute("SELECT key, value FROM meta WHERE key IN ('cut', 'cut_hash')").fetchall())
-        return Head(int(cut["cut"]), bytes.fromhex(cut["cut_hash"])) if len(cut) == 2 else self.genesis()
+        return ChainHead(int(cut["cut"]), bytes.fromhex(cut["cut_hash"])) if len(cut) == 2 else self.genesis()
 
     def hash_at(self, position: int) -> bytes | None:
         """The hash of that entry, if the file holds it."""
@@ -164,12 +164,12 @@ class JournalReader:
                 raise
             return str(error)
 
-    def last_sound(self, among: int) -> Head | None:
+    def last_sound(self, among: int) -> ChainHead | None:
         """The last entry that is what was written, among so many at the end."""
         for row in self._connection.execute(f"SELECT {_COLUMNS} FROM entry ORDER BY position DESC LIMIT ?", (among,)):  # noqa: S608
             with suppress(TypeError, AttributeError):
                 if holds(entry := Entry(*row)):
-                    return Head(entry.position, entry.hash)
+                    return ChainHead(entry.position, entry.hash)
         return None
 
     def last_saved(self, table: str) -> bytes | None:
@@ -184,9 +184,9 @@ class JournalReader:
             found = self.hash_at(after)
             if found is None:
                 return after
-            at = Head(after, found)
+            at = ChainHead(after, found)
         for entry in self.entries(at.position):
             if not follows(entry, at):
                 return at.position + 1
-            at = Head(entry.position, entry.hash)
+            at = ChainHead(entry.position, entry.hash)
         return None

@@ -21,6 +21,8 @@ from typing import Literal
 
 import msgspec
 
+from devices.errors import NovamasError
+
 VERSION = 2
 
 SCHEMA = """
@@ -45,19 +47,19 @@ CREATE TABLE cursor (name TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT R
 Kind = Literal["boot", "state", "bytes", "input", "event"]
 
 
-class JournalUnusable(Exception):
+class JournalUnusableError(NovamasError):
     """The journal cannot be used. The message names the file and says what to do."""
 
 
-class JournalUnread(JournalUnusable):
+class JournalUnreadError(JournalUnusableError):
     """The disk does not give the file, which may be sound."""
 
 
-class JournalLost(JournalUnusable):
+class JournalLostError(JournalUnusableError):
     """The file is not what was stored in it: another has to be begun."""
 
 
-class JournalFull(Exception):
+class JournalFullError(NovamasError):
     """So much waits for a disk that does not take it that nothing more is accepted."""
 
 
@@ -100,7 +102,7 @@ class Entry(msgspec.Struct, frozen=True):
         return self.kind == "event" or (self.kind == "input" and self.body.startswith(b'{"sealed":'))
 
 
-class Head(msgspec.Struct, frozen=True):
+class ChainHead(msgspec.Struct, frozen=True):
     """The end of the chain: how many entries, and the hash of the last."""
 
     position: int
@@ -131,7 +133,7 @@ def holds(entry: Entry) -> bool:
     return digest == entry.hash
 
 
-def follows(entry: Entry, before: Head) -> bool:
+def follows(entry: Entry, before: ChainHead) -> bool:
     """Whether the entry is the one after ``before``, as it was written. What a damaged file gives may be of any type."""
     try:
         return (entry.position, entry.previous) == (before.position + 1, before.hash) and holds(entry)
@@ -139,7 +141,7 @@ def follows(entry: Entry, before: Head) -> bool:
         return False
 
 
-def rows(records: list[Record], head: Head) -> tuple[list[Row], list[int], Head]:
+def rows(records: list[Record], head: ChainHead) -> tuple[list[Row], list[int], ChainHead]:
     """The rows of these records after ``head``, the last position of each record, and the new head."""
     made: list[Row] = []
     ends: list[int] = []
@@ -156,7 +158,7 @@ def rows(records: list[Record], head: Head) -> tuple[list[Row], list[int], Head]
             made.append((position, record.table, record.boot, kind, seq, record.time, record.mono_ns, body, previous, digest))
             previous = digest
         ends.append(position)
-    return made, ends, Head(position, previous)
+    return made, ends, ChainHead(position, previous)
 
 
 def primary(error: sqlite3.Error) -> int:
@@ -167,14 +169,14 @@ def primary(error: sqlite3.Error) -> int:
 
 def is_damage(error: BaseException | None) -> bool:
     """Whether the error says that the file itself is damaged. SQLite says so of a silent disk too: see :func:`unread`."""
-    if isinstance(error, JournalUnusable):
+    if isinstance(error, JournalUnusableError):
         return is_damage(error.__cause__)
     return isinstance(error, sqlite3.Error) and primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def is_unread(error: BaseException | None) -> bool:
     """Whether the error says that the disk did not give what was asked for: it may give it the next time."""
-    if isinstance(error, JournalUnusable):
+    if isinstance(error, JournalUnusableError):
         return is_unread(error.__cause__)
     return isinstance(error, sqlite3.Error) and primary(error) == sqlite3.SQLITE_IOERR
 
@@ -209,13 +211,13 @@ def unread(path: Path) -> bool:
         return is_unread(error)
 
 
-NONSENSE = (sqlite3.Error, JournalUnusable, LookupError, TypeError, ValueError)
+NONSENSE = (sqlite3.Error, JournalUnusableError, LookupError, TypeError, ValueError)
 """What reading a file raises that holds what none of ours does; or that could not be read, and may be sound."""
 
 
 def holds_nonsense(error: BaseException | None) -> bool:
     """Whether the error, one of ``NONSENSE``, says that the file holds what none of ours does."""
-    if isinstance(error, JournalUnusable):
+    if isinstance(error, JournalUnusableError):
         return holds_nonsense(error.__cause__)
     if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
         return True  # a text that is none any more
@@ -225,10 +227,10 @@ def holds_nonsense(error: BaseException | None) -> bool:
 
 
 def connect_reading(path: Path) -> sqlite3.Connection:
-    """A connection that can only read. Raises :class:`JournalUnusable`."""
+    """A connection that can only read. Raises :class:`JournalUnusableError`."""
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
         connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
     except sqlite3.Error as error:
-        raise JournalUnusable(f"{path}: cannot be read as a journal: {error}") from error
+        raise JournalUnusableError(f"{path}: cannot be read as a journal: {error}") from error
     return connection

@@ -19,9 +19,9 @@ from controller.journal.reader import JournalReader
 from controller.journal.salvage import Salvaged, nothing, salvage
 from controller.journal.schema import (
     NONSENSE,
-    Head,
-    JournalLost,
-    JournalUnusable,
+    ChainHead,
+    JournalLostError,
+    JournalUnusableError,
     Record,
     Row,
     flaw,
@@ -57,12 +57,12 @@ class Anew(msgspec.Struct, frozen=True):
     unheard: Salvaged
     reader: JournalReader
     id: str
-    head: Head
+    head: ChainHead
 
 
 class Store:
     """Open, or begin, the file. ``set_aside``: where a damaged one was put; ``unheard``: what nobody has heard of the one that this
-    one goes on for. Raises :class:`JournalUnusable`.
+    one goes on for. Raises :class:`JournalUnusableError`.
 
     ``head``: the end of the chain. ``anew``: another file has taken the place of this one; whoever reads must open it again.
     """
@@ -115,7 +115,7 @@ class Store:
         """One transaction."""
         assert self._connection is not None
         if self._inode != _inode(self.path):
-            raise JournalLost("the file was removed, or another was put in its place")
+            raise JournalLostError("the file was removed, or another was put in its place")
         execute, many = self._connection.execute, self._connection.executemany
         execute("BEGIN IMMEDIATE")
         many(_ENTRY, made)
@@ -133,12 +133,12 @@ class Store:
         if is_damage(error) and not self._suspected:
             self._suspected = True
             return True
-        if not isinstance(error, JournalLost) and not (is_damage(error) and self._is_damaged()):
+        if not isinstance(error, JournalLostError) and not (is_damage(error) and self._is_damaged()):
             return False
         self._aside = self._aside or aside_of(self.path)
         try:
             move_aside(self.path, self._aside)
-        except JournalUnusable:
+        except JournalUnusableError:
             return False
         self._leaving, self._aside = self._aside, None
         return True
@@ -152,7 +152,7 @@ class Store:
         return now - self._unread_since > UNREAD
 
     def examine(self, journal: str | None = None, damage: str = "") -> None:
-        """Something could not be read: raises :class:`JournalLost` if the file is damaged, and something else if the disk does not
+        """Something could not be read: raises :class:`JournalLostError` if the file is damaged, and something else if the disk does not
         give it. Our own connection may still remember what it held.
 
         ``damage`` was found already, in the file with the id ``journal``.
@@ -161,7 +161,7 @@ class Store:
             return
         if journal is not None:
             if genesis(journal) == self._genesis.hash:
-                raise JournalLost(damage)
+                raise JournalLostError(damage)
             return
         with closing(sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)) as afresh:
             try:
@@ -171,7 +171,7 @@ class Store:
                     raise
                 found = str(error)
         if found is not None:
-            raise JournalLost(found)
+            raise JournalLostError(found)
 
     def remove(self, through: int) -> bool:
         """Remove a few entries up to there, which are in segments; never the last one. Gives whether there are more."""
@@ -233,9 +233,9 @@ class Store:
             self._index.take(self.path)
         except OSError as error:
             self.end()
-            raise JournalUnusable(f"{self.path}: {error}; make room") from None
+            raise JournalUnusableError(f"{self.path}: {error}; make room") from None
 
-    def _reopen(self, expected: Head) -> bool:
+    def _reopen(self, expected: ChainHead) -> bool:
         """After a failure the file is read afresh, because what the disk took of the failed commit is not known.
 
         Gives whether all of it is there.
@@ -244,19 +244,19 @@ class Store:
             self._begin(self._leaving)
             return False
         if self._inode != _inode(self.path):
-            raise JournalLost("the file was removed, or another was put in its place")
+            raise JournalLostError("the file was removed, or another was put in its place")
         connection = connect(self.path)
         try:
             self._index.take(self.path)
             row = connection.execute("SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1").fetchone()
-            found = Head(*row) if row else self._genesis
+            found = ChainHead(*row) if row else self._genesis
             if there := found == expected != self.head:
                 # All of it is there, but perhaps only in the page cache: move it into the database, which is synced anew.
                 busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
                 if busy:
-                    raise JournalUnusable("the log cannot be moved into the database")
+                    raise JournalUnusableError("the log cannot be moved into the database")
             elif found != self.head:
-                raise JournalLost("the file no longer holds what was stored")
+                raise JournalLostError("the file no longer holds what was stored")
         except BaseException:
             connection.close()
             raise
@@ -302,7 +302,7 @@ def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
     ]
 
 
-def _is_of(path: Path, chain: Head) -> bool:
+def _is_of(path: Path, chain: ChainHead) -> bool:
     """Whether a file is of that chain, as far as it tells."""
     try:
         with closing(JournalReader(path)) as reader:

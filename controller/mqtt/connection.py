@@ -28,6 +28,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.configuration.settings import Broker
+from devices.errors import NovamasError
 from devices.links.bounded_client import LARGEST_PACKET, BoundedClient
 
 SUBSCRIBED = 8
@@ -43,7 +44,7 @@ _WRONG_PROTOCOL = 0x84
 _TAKEN_OVER = 0x8E
 
 
-class Unusable(Exception):
+class BrokerUnusableError(NovamasError):
     """A file that the connection needs cannot be read; the message names it."""
 
 
@@ -73,16 +74,16 @@ def password(broker: Broker) -> str | None:
     elif broker.password_credential is not None:
         directory = os.environ.get("CREDENTIALS_DIRECTORY")
         if directory is None:
-            raise Unusable(f"broker.password_credential {broker.password_credential!r}: no LoadCredential= in the unit")
+            raise BrokerUnusableError(f"broker.password_credential {broker.password_credential!r}: no LoadCredential= in the unit")
         path = Path(directory, broker.password_credential)
     else:
         return None
     try:
         text = path.read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise Unusable(f"the broker's password cannot be read from {path}: {_reason(error)}") from None
+        raise BrokerUnusableError(f"the broker's password cannot be read from {path}: {_reason(error)}") from None
     if len(text.encode()) > LONGEST_PASSWORD:
-        raise Unusable(f"the broker's password in {path} is longer than MQTT allows: is it the right file?")
+        raise BrokerUnusableError(f"the broker's password in {path} is longer than MQTT allows: is it the right file?")
     return text
 
 
@@ -93,12 +94,14 @@ def tls(broker: Broker) -> ssl.SSLContext | None:
     try:
         context = ssl.create_default_context(cafile=broker.ca_file)
     except (OSError, ValueError) as error:
-        raise Unusable(f"broker.ca_file {broker.ca_file}: {_reason(error)}") from None
+        raise BrokerUnusableError(f"broker.ca_file {broker.ca_file}: {_reason(error)}") from None
     if broker.cert_file is not None:
         try:
             context.load_cert_chain(broker.cert_file, broker.key_file)
         except (OSError, ValueError) as error:
-            raise Unusable(f"broker.cert_file {broker.cert_file}, key_file {broker.key_file}: {_reason(error)}") from None
+            raise BrokerUnusableError(
+                f"broker.cert_file {broker.cert_file}, key_file {broker.key_file}: {_reason(error)}"
+            ) from None
     return context
 
 
@@ -108,7 +111,7 @@ def _reason(error: Exception) -> str:
 
 def refuses_us(error: Exception) -> bool:
     """Whether trying again soon is of no use: a person has to change something."""
-    return isinstance(error, Unusable) or _code(error) in _REFUSALS or taken_over(error)
+    return isinstance(error, BrokerUnusableError) or _code(error) in _REFUSALS or taken_over(error)
 
 
 def taken_over(error: Exception) -> bool:
@@ -151,7 +154,7 @@ def _limits() -> Properties:
 
 
 class Connection(aiomqtt.Client):
-    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`Unusable` where it cannot be made.
+    """A connection, as ``async with``. Raises :data:`Disconnected` or :class:`BrokerUnusableError` where it cannot be made.
 
     ``thrown_away`` is called for each message to us that cannot be read as one, or for which there is no room.
     """

@@ -13,6 +13,8 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+from devices.errors import NovamasError
+
 PATIENCE = 0.5
 """Seconds after which a task that was cancelled and still works is cancelled again."""
 
@@ -27,12 +29,12 @@ class _Snapshots(dict[str, Any]):
         return tuple(super().items())
 
 
-class NotLoopback(ValueError):
+class NotLoopbackError(NovamasError, ValueError):
     """The embedded broker has no passwords; it serves this machine alone."""
 
 
 def loopback(host: str) -> str:
-    """The numeric loopback address of ``host``. Raises :class:`NotLoopback` for any other address."""
+    """The numeric loopback address of ``host``. Raises :class:`NotLoopbackError` for any other address."""
     if host == "localhost":
         return "127.0.0.1"
     try:
@@ -40,7 +42,9 @@ def loopback(host: str) -> str:
             return host
     except ValueError:
         pass
-    raise NotLoopback(f"the embedded broker listens on 127.0.0.1 only, not on {host!r}: use a broker of your own for a network")
+    raise NotLoopbackError(
+        f"the embedded broker listens on 127.0.0.1 only, not on {host!r}: use a broker of your own for a network"
+    )
 
 
 @contextlib.asynccontextmanager

@@ -23,11 +23,20 @@ from controller.contract.orders import RECALL, client_of
 from controller.contract.retained import Alert
 from controller.contract.times import utc
 from controller.journal.journal import Journal
-from controller.journal.schema import Entry, JournalUnusable
-from controller.mqtt.connection import Connection, Disconnected, Incoming, Message, Unusable, refuses_us, taken_over, told
+from controller.journal.schema import Entry, JournalUnusableError
+from controller.mqtt.connection import (
+    BrokerUnusableError,
+    Connection,
+    Disconnected,
+    Incoming,
+    Message,
+    refuses_us,
+    taken_over,
+    told,
+)
 from controller.mqtt.intake import Intake
 from controller.mqtt.own_topics import OwnTopics
-from controller.mqtt.tables_api import Desk
+from controller.mqtt.tables_api import TablesApi
 
 WINDOW = 8
 """Messages that wait for their acknowledgement at one time. A table has one result in forty seconds."""
@@ -56,7 +65,7 @@ for us, we have not heard.
 class Publisher:
     """The connection to the broker, made again for as long as the daemon runs."""
 
-    def __init__(self, broker: Broker, client_id: str, outbox: Journal, desk: Desk) -> None:
+    def __init__(self, broker: Broker, client_id: str, outbox: Journal, desk: TablesApi) -> None:
         self.standing = BrokerConnection()
         self.position = outbox.cursor()
         """Up to here the broker has acknowledged. The journal's cursor follows it with a delay, which costs doubles only."""
@@ -100,7 +109,7 @@ class Publisher:
                         raise RuntimeError("the reader has ended, and no command would be heard any more")
                     sender.result()
                     reader.cancel()
-            except* (Disconnected, Unusable) as group:
+            except* (Disconnected, BrokerUnusableError) as group:
                 error = _first(group)
                 self._say(error)
                 in_vain = refuses_us(error) or self._suspect(error)
@@ -262,7 +271,7 @@ class Publisher:
                     if self._wake.is_set():  # what happens now is shown at once, though its event waits for those before it
                         self._wake.clear()
                         await self._refresh(connection)
-            except JournalUnusable as error:  # the journal looks whether it is damaged, and goes on in another file
+            except JournalUnusableError as error:  # the journal looks whether it is damaged, and goes on in another file
                 if not unreadable:
                     unreadable = True
                     self._log.error("events cannot be read", reason=str(error), position=self.position)

@@ -10,14 +10,14 @@ import msgspec
 import structlog
 
 from controller.contract.node import NodeStatus
-from controller.contract.orders import DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
+from controller.contract.orders import DeviceOrder, Recall, Reply, Sender, UnreadableCommandError, read_order
 from controller.contract.retained import Alert
 from controller.contract.topics import Topics, within
-from controller.games.game import Rejected
-from controller.journal.schema import JournalUnusable
+from controller.games.game import RejectedError
+from controller.journal.schema import JournalUnusableError
 from controller.mqtt.connection import Incoming, Message
 from controller.tables.device_orders import command_device
-from controller.tables.runner import Station
+from controller.tables.runner import TableRunner
 from devices.device import Device
 
 ANSWER = 262_144
@@ -29,22 +29,22 @@ SILENT = 60.0
 """Seconds between two log lines that say that commands are discarded."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class ServedTable(msgspec.Struct, frozen=True):
     """One table with all that belongs to it; ``devices`` by id. A device that has said nothing for ``silence`` seconds of the
     table's clock cannot be up.
     """
 
-    station: Station
+    station: TableRunner
     topics: Topics
     devices: dict[str, Device]
     silence: float
 
 
-class Desk:
+class TablesApi:
     """Every table of this daemon, and the node itself."""
 
     def __init__(
-        self, node: str, boot: str, topics: Topics, places: Mapping[str, Place], response_topics: tuple[str, ...] = ()
+        self, node: str, boot: str, topics: Topics, places: Mapping[str, ServedTable], response_topics: tuple[str, ...] = ()
     ) -> None:
         self.alerts: dict[str, Alert] = {}
         """What concerns every table but can be in no journal: shown under each table's ``alert/<id>``."""
@@ -128,7 +128,7 @@ class Desk:
         try:
             sender, given = read_order(name, message.payload, place.station.clock())
             if message.retain:
-                raise Rejected("a command is never retained: it would be followed again after each reconnect")
+                raise RejectedError("a command is never retained: it would be followed again after each reconnect")
             if isinstance(given, Recall):
                 room = min(ANSWER, ANSWER if largest is None else largest - ENVELOPE)
                 reply = Reply(id=sender.id, ok=True, events=place.station.recall(given, room))
@@ -139,9 +139,9 @@ class Desk:
                 else:
                     await place.station.follow(given)
                 reply = Reply(id=sender.id, ok=True)
-        except Unreadable as bad:
+        except UnreadableCommandError as bad:
             sender, reply = bad.sender, Reply(id=bad.sender.id, ok=False, error=str(bad))
-        except (Rejected, JournalUnusable) as no:
+        except (RejectedError, JournalUnusableError) as no:
             reply = Reply(id=sender.id, ok=False, error=str(no))
         except Exception as error:  # a defect of ours: it costs this command, and nothing else
             where = traceback.extract_tb(error.__traceback__)[-1]

@@ -23,14 +23,14 @@ from controller.contract.retained import Alert
 from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
-from controller.journal.schema import JournalUnusable, Record
+from controller.journal.schema import JournalUnusableError, Record
 from controller.journal.setup import Removed, boot
-from controller.proof.notary import Notary
+from controller.proof.notary import CheckpointSigner
 from controller.proof.sealing import counted_until_now, remove, seal
-from controller.proof.segment import Broken
+from controller.proof.segment import BrokenSegmentError
 from controller.proof.timekeeper import Timekeeper
 from controller.tables.byte_trace import PERIOD
-from controller.tables.runner import Station
+from controller.tables.runner import TableRunner
 
 ROOM = 1 << 30
 """Bytes that have to be free where the journal lies. Less is told, long before nothing can be stored."""
@@ -39,7 +39,7 @@ AGAIN = 600.0
 """Seconds after which the journal is read back again where it could not be read."""
 
 
-class Archivist:
+class JournalUpkeep:
     """Works for one daemon. ``alerts``: where it says what is wrong; ``changed`` is called when it has."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Archivist:
         self._keep_days = configuration.journal.keep_days
         self._alerts = alerts
         self._changed = changed
-        self._notary = Notary(Path(configuration.journal.path), run, configuration.journal.key_credential)
+        self._notary = CheckpointSigner(Path(configuration.journal.path), run, configuration.journal.key_credential)
         self._timekeeper = Timekeeper(journal.latest("boot"), journal.latest(), counted_until_now(journal.path))
         self._clock: str | None = None
         self._sealing: str | None = None
@@ -79,12 +79,12 @@ class Archivist:
         self._say()
         return made
 
-    def flush(self, stations: Iterable[Station]) -> None:
+    def flush(self, stations: Iterable[TableRunner]) -> None:
         """Store what the devices sent and nobody has stored."""
         for station in stations:
             station.flush()
 
-    async def run(self, stations: Iterable[Station], acknowledged: Callable[[], int]) -> None:
+    async def run(self, stations: Iterable[TableRunner], acknowledged: Callable[[], int]) -> None:
         """Once a minute, until cancelled. ``acknowledged``: up to which position the journal is published."""
         stations = list(stations)
         while True:
@@ -92,7 +92,7 @@ class Archivist:
             await asyncio.sleep(PERIOD)
             self.look(stations)
 
-    def look(self, stations: list[Station]) -> None:
+    def look(self, stations: list[TableRunner]) -> None:
         """At the disk and at the clocks; store what is to be stored by now."""
         self.look_at_room(stations)
         self.flush(stations)
@@ -117,7 +117,7 @@ class Archivist:
                 " systemd-timesyncd keep it synchronised; one that has gone for a day without a step is believed too"
             )
 
-    def look_at_room(self, stations: Iterable[Station]) -> None:
+    def look_at_room(self, stations: Iterable[TableRunner]) -> None:
         """Say which device floods the journal, and when the disk is nearly full, by what."""
         sent = {
             f"device {device} of table {station.table.id}": each for station in stations for device, each in station.sent().items()
@@ -235,4 +235,4 @@ class Archivist:
 
 def _reason(error: Exception) -> str:
     """In its own words, or, of a defect, with its kind."""
-    return str(error) if isinstance(error, (OSError, sqlite3.Error, JournalUnusable, Broken)) else repr(error)
+    return str(error) if isinstance(error, (OSError, sqlite3.Error, JournalUnusableError, BrokenSegmentError)) else repr(error)

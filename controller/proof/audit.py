@@ -16,16 +16,16 @@ import msgspec
 from controller.confidential.boxes import is_locked, is_sealed
 from controller.contract.notation import read_input, write
 from controller.contract.retained import About
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.journal.schema import Entry
 from controller.journal.setup import Begun, Boot, TableSetup
 from controller.proof.findings import LOST, MOST, NO_BEGINNING, NO_SETUP, OTHER_KEY, SEALED, Audit, Difference, Run
 from controller.proof.live import LiveFile, Saved
-from controller.proof.segment import Broken
+from controller.proof.segment import BrokenSegmentError
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
-from controller.tables.table import OUTAGE, RESTART, Table, Unrestorable
+from controller.tables.table import OUTAGE, RESTART, Table, UnrestorableStateError
 from devices.calls import Missed, read_calls, readings
 from devices.drivers import driver
 from devices.readings import AnyReading, LinkLost, Reading
@@ -53,7 +53,7 @@ class _Room:
             self.said[device.id] = deque()
 
     def begin(self, saved: bytes | None) -> None:
-        """Take the table up. Raises ``ValueError`` and :class:`Unrestorable`."""
+        """Take the table up. Raises ``ValueError`` and :class:`UnrestorableStateError`."""
         setup = self.setup
         self.table = Table(
             site=self.site,
@@ -198,7 +198,7 @@ class Auditor:
             return
         try:
             room.begin(saved)
-        except (ValueError, Unrestorable) as error:
+        except (ValueError, UnrestorableStateError) as error:
             self._differs(entry, f"the table cannot be taken up: {error}", None)
             return
         assert room.table is not None
@@ -242,7 +242,7 @@ class Auditor:
             return
         try:
             room.due = deque(write(event) for event in room.table.take(given, entry.time, entry.mono_ns))
-        except Rejected as refusal:
+        except RejectedError as refusal:
             self._differs(entry, f"the rules refuse this command: {refusal}", None)
             return
         self._saved[entry.table] = room.table.saved()
@@ -352,7 +352,7 @@ def _rows(journal: Path) -> list[Saved]:
     try:
         with closing(LiveFile(journal)) as live:
             return live.saved()
-    except Broken:
+    except BrokenSegmentError:
         return []  # which verify tells
 
 

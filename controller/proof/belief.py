@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from controller.contract.times import utc
-from controller.proof.clocks import Reading
+from controller.proof.clocks import ClockReading
 
 EARLIEST = 1_735_689_600.0
 """2025-01-01: this software did not exist before."""
@@ -41,7 +41,7 @@ class Belief(msgspec.Struct, frozen=True):
     since: Known | None = None
 
 
-def look(before: Belief, now: Reading) -> Belief:
+def look(before: Belief, now: ClockReading) -> Belief:
     """What is believed after this look at the clocks."""
     here = Known(now.wall, now.synchronised is True, now.machine)
     why = contradiction(now, before.known)
@@ -54,7 +54,7 @@ def look(before: Belief, now: Reading) -> Belief:
     return Belief(before.known, why, since)
 
 
-def contradiction(now: Reading, known: Known | None) -> str | None:
+def contradiction(now: ClockReading, known: Known | None) -> str | None:
     """Why the clock is not to be believed; None: it is."""
     if now.wall < EARLIEST:
         return f"it says {_spell(now.wall)}, and this software is younger"
@@ -73,7 +73,7 @@ def contradiction(now: Reading, known: Known | None) -> str | None:
     return None
 
 
-def _off(now: Reading, known: Known) -> float:
+def _off(now: ClockReading, known: Known) -> float:
     """By how many seconds the wall clock was set meanwhile; 0: it went as the machine's did."""
     assert known.machine is not None
     passed = now.machine - known.machine

@@ -15,11 +15,12 @@ from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.contract.node import Checkpoint
-from controller.journal.schema import Head
+from controller.journal.schema import ChainHead
+from devices.errors import NovamasError
 from devices.new_file import new_file
 
 
-class KeyUnusable(Exception):
+class SigningKeyError(NovamasError):
     """The signing key cannot be used. The message names the file and says what to do; never what is in it."""
 
 
@@ -29,18 +30,18 @@ def key_path(journal: Path) -> Path:
 
 
 def load_key(path: Path) -> SigningKey:
-    """The key in that file; 64 hexadecimal digits. Raises :class:`KeyUnusable`."""
+    """The key in that file; 64 hexadecimal digits. Raises :class:`SigningKeyError`."""
     try:
         text = path.read_text(encoding="ascii").strip()
         return SigningKey(bytes.fromhex(text))
     except OSError as error:
-        raise KeyUnusable(f"{path}: {error.strerror}; the daemon must be able to read its signing key") from None
+        raise SigningKeyError(f"{path}: {error.strerror}; the daemon must be able to read its signing key") from None
     except (ValueError, TypeError, CryptoError):
-        raise KeyUnusable(f"{path}: not a signing key (64 hexadecimal digits); put the right file back") from None
+        raise SigningKeyError(f"{path}: not a signing key (64 hexadecimal digits); put the right file back") from None
 
 
 def make_key(path: Path) -> SigningKey:
-    """A new key, in a file that only its owner may read. Raises :class:`KeyUnusable`."""
+    """A new key, in a file that only its owner may read. Raises :class:`SigningKeyError`."""
     key = SigningKey.generate()
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
@@ -51,7 +52,7 @@ def make_key(path: Path) -> SigningKey:
         with contextlib.suppress(OSError):
             if path.stat().st_size == 0:
                 path.unlink()  # half made is worse than none
-        raise KeyUnusable(f"{path}: {error.strerror}; the signing key could not be made") from None
+        raise SigningKeyError(f"{path}: {error.strerror}; the signing key could not be made") from None
     return key
 
 
@@ -60,7 +61,7 @@ def public(key: SigningKey) -> str:
     return key.verify_key.encode().hex()
 
 
-def sign(key: SigningKey | None, journal: str, boot: str, time: str, head: Head) -> Checkpoint:
+def sign(key: SigningKey | None, journal: str, boot: str, time: str, head: ChainHead) -> Checkpoint:
     """A checkpoint of that head, signed if there is a key."""
     bare = Checkpoint(journal=journal, boot=boot, time=time, position=head.position, hash=head.hash.hex())
     if key is None:

@@ -13,7 +13,7 @@ _TIMEX = 512
 """Bytes: more than ``struct timex`` has on any machine."""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ClockReading(msgspec.Struct, frozen=True):
     """``wall``: seconds since 1970. Nobody can set the others: ``machine`` goes on while the machine sleeps, ``awake`` does not.
 
     ``synchronised``: whether the kernel takes the wall clock for synchronised; None: it does not say.
@@ -25,9 +25,9 @@ class Reading(msgspec.Struct, frozen=True):
     synchronised: bool | None
 
 
-def read_clocks() -> Reading:
+def read_clocks() -> ClockReading:
     """All of them, now."""
-    return Reading(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic(), synchronised())
+    return ClockReading(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic(), synchronised())
 
 
 def synchronised() -> bool | None:

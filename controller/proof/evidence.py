@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 from controller.contract.node import Checkpoint
-from controller.journal.schema import Entry, JournalUnusable
+from controller.journal.schema import Entry, JournalUnusableError
 from controller.proof.live import LiveFile, Saved
-from controller.proof.segment import Broken, Segment, Unreadable, folder, segments
+from controller.proof.segment import BrokenSegmentError, Segment, UnreadableSegmentError, folder, segments
 
 
 class Source:
@@ -25,7 +25,7 @@ class Source:
         """The checkpoint that ends a segment, once its entries were read."""
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Its entries past that position. Raises :class:`Broken` where it cannot be read."""
+        """Its entries past that position. Raises :class:`BrokenSegmentError` where it cannot be read."""
         if self.is_segment:
             with closing(Segment(self.path)) as segment:
                 yield from (entry for entry in segment.entries() if entry.position > after)
@@ -36,7 +36,7 @@ class Source:
 
 
 class Evidence:
-    """The sources of one journal, oldest first. Raises ``JournalUnusable`` where there are none.
+    """The sources of one journal, oldest first. Raises ``JournalUnusableError`` where there are none.
 
     ``unreadable``: what the disk or its rights keep from us, and why; ``broken``: what was read and is no evidence any more.
     ``saved``: what each table knew last, by the live file; None: it has none that can be read. ``strays``: entries of the live
@@ -54,7 +54,7 @@ class Evidence:
         live: Source | None = None
         try:
             live = self._live() if journal.exists() else None
-        except Broken as error:
+        except BrokenSegmentError as error:
             self._note(error)
         except OSError as error:
             self.unreadable.append(f"{error.filename or journal}: {error.strerror}; run this as a user who may read it")
@@ -72,9 +72,9 @@ class Evidence:
                         last=header.last,
                         previous=segment.previous,
                     )
-            except Broken as error:
+            except BrokenSegmentError as error:
                 self._note(error)
-                if isinstance(error, Unreadable):
+                if isinstance(error, UnreadableSegmentError):
                     self.withheld.append(path)
                 continue
             sealed.append(source)
@@ -85,10 +85,10 @@ class Evidence:
         if live is not None:
             self.sources.append(live)
         if not self.sources and not self.unreadable and not self.broken:
-            raise JournalUnusable(f"{journal}: no journal, and no sealed days beside it; name the SQLite file of a daemon")
+            raise JournalUnusableError(f"{journal}: no journal, and no sealed days beside it; name the SQLite file of a daemon")
 
     def entries(self) -> Iterator[tuple[Source, Entry]]:
-        """Every entry once, with where it is from. Raises :class:`Broken`."""
+        """Every entry once, with where it is from. Raises :class:`BrokenSegmentError`."""
         journal, latest = "", 0
         for source in self.sources:
             if source.journal != journal:
@@ -112,10 +112,10 @@ class Evidence:
         try:
             with closing(LiveFile(self.journal)) as live:
                 return live.damage()
-        except Unreadable as error:
+        except UnreadableSegmentError as error:
             self.unreadable.append(str(error))
             return None
-        except Broken as error:
+        except BrokenSegmentError as error:
             return str(error)
 
     def _segments(self) -> list[Path]:
@@ -129,7 +129,9 @@ class Evidence:
 
     def _live(self) -> Source:
         if not self.journal.is_file():
-            raise Unreadable(f"{self.journal}: not a file; name the SQLite file of a daemon (journal.path in its configuration)")
+            raise UnreadableSegmentError(
+                f"{self.journal}: not a file; name the SQLite file of a daemon (journal.path in its configuration)"
+            )
         with closing(LiveFile(self.journal)) as live:
             begins = live.beginning()
             source = Source(
@@ -144,9 +146,9 @@ class Evidence:
             self.strays = live.strays(begins.position)
             try:
                 self.saved = live.saved()  # after the last position: it is never behind it, also while a daemon writes
-            except Broken as error:
+            except BrokenSegmentError as error:
                 self._note(error)
             return source
 
-    def _note(self, error: Broken) -> None:
-        (self.unreadable if isinstance(error, Unreadable) else self.broken).append(str(error))
+    def _note(self, error: BrokenSegmentError) -> None:
+        (self.unreadable if isinstance(error, UnreadableSegmentError) else self.broken).append(str(error))

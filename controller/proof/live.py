@@ -9,8 +9,8 @@ from typing import Any, get_args
 
 import msgspec
 
-from controller.journal.schema import VERSION, Entry, Head, Kind, genesis, holds_nonsense, is_damage, unread, unread_page
-from controller.proof.segment import Broken, Unreadable
+from controller.journal.schema import VERSION, ChainHead, Entry, Kind, genesis, holds_nonsense, is_damage, unread, unread_page
+from controller.proof.segment import BrokenSegmentError, UnreadableSegmentError
 
 SQLITE = b"SQLite format 3\0"
 """With what the file begins."""
@@ -37,7 +37,7 @@ class _Text(bytes):
 
 
 class LiveFile:
-    """Raises :class:`Unreadable` where it cannot be read or is no journal, and :class:`Broken` where it holds nonsense."""
+    """Raises :class:`UnreadableSegmentError` where it cannot be read or is no journal, and :class:`BrokenSegmentError` where it holds nonsense."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -51,27 +51,27 @@ class LiveFile:
         """The file's own id."""
         meta = self._meta()
         if "id" not in meta:
-            raise Broken(f"{self.path}: it has no id (table meta)")
+            raise BrokenSegmentError(f"{self.path}: it has no id (table meta)")
         if (version := meta.get("version")) != str(VERSION):
-            raise Unreadable(f"{self.path}: a journal of version {version}; this software reads version {VERSION}")
+            raise UnreadableSegmentError(f"{self.path}: a journal of version {version}; this software reads version {VERSION}")
         return meta["id"]
 
     def base(self) -> int:
         """The position before the first entry that the file ever had."""
         return self._position("base", self._meta().get("base", "0"))
 
-    def beginning(self) -> Head:
+    def beginning(self) -> ChainHead:
         """Where its entries begin: at the genesis, or past those that are in segments alone."""
         meta = self._meta()
         if not {"cut", "cut_hash"} <= meta.keys():
-            return Head(self.base(), genesis(self.id()))
+            return ChainHead(self.base(), genesis(self.id()))
         try:
             before = bytes.fromhex(meta["cut_hash"])
         except ValueError:
             before = b""
         if len(before) != HASH:
-            raise Broken(f"{self.path}: cut_hash in the table meta is not a hash")
-        return Head(self._position("cut", meta["cut"]), before)
+            raise BrokenSegmentError(f"{self.path}: cut_hash in the table meta is not a hash")
+        return ChainHead(self._position("cut", meta["cut"]), before)
 
     def last(self) -> int:
         """The position of the last entry; 0 if there is none."""
@@ -89,7 +89,7 @@ class LiveFile:
         for number, (table, state, position) in enumerate(self._rows("SELECT table_id, state, position FROM saved"), 1):
             named = _decoded(table)
             if named is None or not isinstance(state, bytes) or type(position) is not int or position < 0:
-                raise Broken(f"{self.path}: row {number} of the table saved ({named!r}) holds what no journal does")
+                raise BrokenSegmentError(f"{self.path}: row {number} of the table saved ({named!r}) holds what no journal does")
             rows.append(Saved(named, bytes(state), position))
         return sorted(rows, key=lambda row: row.table)
 
@@ -107,9 +107,9 @@ class LiveFile:
                 "hash": type(digest) is bytes and len(digest) == HASH,
             }
             if bad := [name for name, sound in cells.items() if not sound]:
-                raise Broken(f"{self.path}: entry {position}: its {bad[0]} holds what no journal does")
+                raise BrokenSegmentError(f"{self.path}: entry {position}: its {bad[0]} holds what no journal does")
             if words[2] not in _KINDS:
-                raise Broken(f"{self.path}: entry {position}: there is no kind {words[2]!r}")
+                raise BrokenSegmentError(f"{self.path}: entry {position}: there is no kind {words[2]!r}")
             yield Entry(position, words[0], words[1], words[2], seq, words[3], mono_ns, body, previous, digest)  # type: ignore[arg-type]
 
     def damage(self) -> str | None:
@@ -117,7 +117,7 @@ class LiveFile:
         found = self._one("PRAGMA quick_check(1)")
         text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
         if unread_page(text) is not None:
-            raise Unreadable(f"{self.path}: {text}; the disk does not give it: copy the file, and look at the disk")
+            raise UnreadableSegmentError(f"{self.path}: {text}; the disk does not give it: copy the file, and look at the disk")
         return None if text == "ok" else text
 
     def _meta(self) -> dict[str, str]:
@@ -125,13 +125,13 @@ class LiveFile:
         for key, value in self._rows("SELECT key, value FROM meta"):
             name, text = _decoded(key), _decoded(value)
             if name is None or text is None:
-                raise Broken(f"{self.path}: the table meta holds what no journal does ({key!r})")
+                raise BrokenSegmentError(f"{self.path}: the table meta holds what no journal does ({key!r})")
             meta[name] = text
         return meta
 
     def _position(self, key: str, text: str) -> int:
         if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) >= POSITIONS:
-            raise Broken(f"{self.path}: {key} in the table meta is not a position: {text[:40]!r}")
+            raise BrokenSegmentError(f"{self.path}: {key} in the table meta is not a position: {text[:40]!r}")
         return int(text)
 
     def _one(self, statement: str, *given: int) -> Any:
@@ -141,7 +141,11 @@ class LiveFile:
         try:
             yield from self._connection.execute(statement, given)
         except sqlite3.Error as error:
-            kind = Broken if holds_nonsense(error) and not (is_damage(error) and unread(self.path)) else Unreadable
+            kind = (
+                BrokenSegmentError
+                if holds_nonsense(error) and not (is_damage(error) and unread(self.path))
+                else UnreadableSegmentError
+            )
             raise kind(f"{self.path}: {error}") from None
 
 
@@ -161,17 +165,19 @@ def _connect(path: Path) -> sqlite3.Connection:
         with path.open("rb") as file:
             head = file.read(len(SQLITE))
     except OSError as error:
-        raise Unreadable(f"{path}: {error.strerror}; run this as a user who may read the file") from None
+        raise UnreadableSegmentError(f"{path}: {error.strerror}; run this as a user who may read the file") from None
     if head != SQLITE:
-        raise Unreadable(f"{path}: not a journal; name the SQLite file of a daemon (journal.path in its configuration)")
+        raise UnreadableSegmentError(f"{path}: not a journal; name the SQLite file of a daemon (journal.path in its configuration)")
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
         connection.text_factory = _Text
         tables = {bytes(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except (sqlite3.Error, TypeError) as error:
-        raise Unreadable(
+        raise UnreadableSegmentError(
             f"{path}: {error}; copy it, with the file -wal if there is one, to where you may write, and read the copy"
         ) from None
     if not {b"meta", b"entry"} <= tables:
-        raise Unreadable(f"{path}: an SQLite file, and not a journal; name that of a daemon (journal.path in its configuration)")
+        raise UnreadableSegmentError(
+            f"{path}: an SQLite file, and not a journal; name that of a daemon (journal.path in its configuration)"
+        )
     return connection

@@ -11,11 +11,11 @@ from nacl.signing import SigningKey
 
 from controller.contract.node import Checkpoint
 from controller.contract.times import utc
-from controller.journal.schema import Head
-from controller.proof.checkpoint import KeyUnusable, keep, kept, key_path, load_key, make_key, public, sign
+from controller.journal.schema import ChainHead
+from controller.proof.checkpoint import SigningKeyError, keep, kept, key_path, load_key, make_key, public, sign
 
 
-class Notary:
+class CheckpointSigner:
     """Signs for one journal. ``trouble``: why checkpoints are not signed at present, or None; it is looked for anew each time.
 
     ``changed``: the key that signed before is not the one that signs now; stays for as long as the daemon runs.
@@ -47,7 +47,7 @@ class Notary:
         """The key itself, to seal with."""
         return self._key
 
-    def look_for_cut(self, journal: str, head: Head, hash_at: Callable[[int], bytes | None]) -> None:
+    def look_for_cut(self, journal: str, head: ChainHead, hash_at: Callable[[int], bytes | None]) -> None:
         """Hold the file as it was opened against the last checkpoint; ``hash_at(position)``: that of an entry, if it is there."""
         before = self._before
         if before is None or before.journal != journal:
@@ -60,7 +60,7 @@ class Notary:
         elif (found := hash_at(before.position)) is not None and found.hex() != before.hash:
             self.cut = f"{self._journal}: entry {before.position} is not the one that was signed for at {before.time}"
 
-    def checkpoint(self, journal: str, head: Head) -> Checkpoint:
+    def checkpoint(self, journal: str, head: ChainHead) -> Checkpoint:
         """A checkpoint of that head. Also kept beside the journal, where it can be."""
         self._load()
         made = sign(self._key, journal, self._boot, utc(time.time()), head)
@@ -73,12 +73,12 @@ class Notary:
         return made
 
     def path(self) -> Path:
-        """The file of the key. Raises :class:`KeyUnusable`."""
+        """The file of the key. Raises :class:`SigningKeyError`."""
         if self._credential is None:
             return key_path(self._journal)
         directory = os.environ.get("CREDENTIALS_DIRECTORY")
         if directory is None:
-            raise KeyUnusable(f"journal.key_credential {self._credential!r}: no LoadCredential= in the unit")
+            raise SigningKeyError(f"journal.key_credential {self._credential!r}: no LoadCredential= in the unit")
         return Path(directory, self._credential)
 
     def _load(self) -> None:
@@ -87,7 +87,7 @@ class Notary:
         try:
             path = self.path()
             self._key = make_key(path) if self._credential is None and not path.exists() else load_key(path)
-        except (KeyUnusable, OSError) as error:
+        except (SigningKeyError, OSError) as error:
             self.trouble = str(error)
             return
         self.trouble = None

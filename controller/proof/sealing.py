@@ -15,10 +15,10 @@ import msgspec
 from nacl.signing import SigningKey
 
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry, Head
+from controller.journal.schema import ChainHead, Entry
 from controller.journal.setup import Removed
 from controller.proof.checkpoint import sign
-from controller.proof.segment import FORMAT, Broken, Header, Segment, folder, header, name, span, write_segment
+from controller.proof.segment import FORMAT, BrokenSegmentError, Header, Segment, folder, header, name, span, write_segment
 from controller.proof.segment import segments as sealed_segments
 
 HOT_DAYS = 7
@@ -27,7 +27,7 @@ DAY = 86_400
 BATCH = 500
 
 
-class Sealed(msgspec.Struct, frozen=True):
+class SealedDay(msgspec.Struct, frozen=True):
     """How far the sealed entries go, up to where they may be removed from the journal, and which segments have had their time."""
 
     through: int
@@ -35,9 +35,9 @@ class Sealed(msgspec.Struct, frozen=True):
     due: tuple[Removed, ...] = ()
 
 
-def seal(journal: Path, key: SigningKey, boot: str, now: str, counted: int, acknowledged: int, keep_days: int) -> Sealed:
+def seal(journal: Path, key: SigningKey, boot: str, now: str, counted: int, acknowledged: int, keep_days: int) -> SealedDay:
     """Seal every day that is over at ``now``. ``counted``: the seconds for which daemons have run; ``acknowledged``: what is
-    published, and nothing past it is cut. Raises ``OSError``, ``sqlite3.Error``, ``JournalUnusable`` and :class:`Broken`.
+    published, and nothing past it is cut. Raises ``OSError``, ``sqlite3.Error``, ``JournalUnusableError`` and :class:`BrokenSegmentError`.
     """
     with closing(JournalReader(journal)) as reader:
         own, begins = reader.id(), reader.beginning().position
@@ -48,7 +48,7 @@ def seal(journal: Path, key: SigningKey, boot: str, now: str, counted: int, ackn
         if reader.last_event(cut) > acknowledged:
             cut = min(cut, acknowledged)
     kept = {chain: [path for path in paths if chain != own[:8] or span(path)[3] <= begins] for chain, paths in chains.items()}
-    return Sealed(through, cut, tuple(_told(path) for paths in kept.values() for path in _aged(paths, counted, keep_days)))
+    return SealedDay(through, cut, tuple(_told(path) for paths in kept.values() for path in _aged(paths, counted, keep_days)))
 
 
 def remove(journal: Path, due: Iterable[Removed]) -> None:
@@ -63,7 +63,7 @@ def counted_until_now(journal: Path) -> int:
     for path in sealed_segments(journal):
         try:
             most = max(most, header(path).counted)
-        except Broken:  # told when it is verified, or when its time is over
+        except BrokenSegmentError:  # told when it is verified, or when its time is over
             continue
     return most
 
@@ -82,12 +82,15 @@ def _seal_days(journal: Path, reader: JournalReader, key: SigningKey, boot: str,
         previous = begins.hash if through == begins.position else reader.hash_at(through)
         last = reader.hash_at(end)
         if previous is None or last is None:
-            raise Broken(f"{journal}: entry {through if previous is None else end} is missing")
+            raise BrokenSegmentError(f"{journal}: entry {through if previous is None else end} is missing")
         first = Header(
             FORMAT, reader.id(), base=reader.base(), day=day, after=through, last=end, previous=previous.hex(), counted=counted
         )
         write_segment(
-            folder(journal) / name(first), first, _up_to(reader, through, end), sign(key, reader.id(), boot, now, Head(end, last))
+            folder(journal) / name(first),
+            first,
+            _up_to(reader, through, end),
+            sign(key, reader.id(), boot, now, ChainHead(end, last)),
         )
         through = end
     return through
@@ -113,7 +116,7 @@ def _aged(paths: Iterable[Path], counted: int, days: int) -> Iterator[Path]:
 
 
 def _told(path: Path) -> Removed:
-    """What the journal is to tell of a segment before it is removed. Raises :class:`Broken` where it cannot be read any more."""
+    """What the journal is to tell of a segment before it is removed. Raises :class:`BrokenSegmentError` where it cannot be read any more."""
     with closing(Segment(path)) as segment:
         for _ in segment.entries():
             pass

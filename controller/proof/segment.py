@@ -20,6 +20,7 @@ import msgspec
 from controller.contract.node import Checkpoint
 from controller.journal.schema import Entry, Kind, chained
 from controller.proof.checkpoint import read_checkpoint
+from devices.errors import NovamasError
 from devices.new_file import new_file
 
 FORMAT = "novamas segment 1"
@@ -57,11 +58,11 @@ class Line(msgspec.Struct, frozen=True):
     hash: str
 
 
-class Broken(Exception):
+class BrokenSegmentError(NovamasError):
     """What should hold entries cannot be read to its end. The message names the file and says why."""
 
 
-class Unreadable(Broken):
+class UnreadableSegmentError(BrokenSegmentError):
     """It could not be read at all, or the disk did not give it: nothing can be said of what it holds."""
 
 
@@ -96,13 +97,13 @@ def span(path: Path) -> tuple[str, str, int, int]:
 
 
 def header(path: Path) -> Header:
-    """The first line. Raises :class:`Broken`."""
+    """The first line. Raises :class:`BrokenSegmentError`."""
     with closing(Segment(path)) as segment:
         return segment.header
 
 
 def write_segment(path: Path, header: Header, entries: Iterable[Entry], checkpoint: Checkpoint) -> None:
-    """Write a segment, read it back, and only then give it its name. Raises ``OSError`` and :class:`Broken`."""
+    """Write a segment, read it back, and only then give it its name. Raises ``OSError`` and :class:`BrokenSegmentError`."""
     part = path.with_name(f"{path.name}.part")
     encode = msgspec.json.encode
     try:
@@ -129,7 +130,7 @@ def write_segment(path: Path, header: Header, entries: Iterable[Entry], checkpoi
 
 
 class Segment:
-    """A segment, read line by line. Raises :class:`Broken` where it cannot be."""
+    """A segment, read line by line. Raises :class:`BrokenSegmentError` where it cannot be."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -138,14 +139,14 @@ class Segment:
         self._lines = _lines(path)
         first = next(self._lines, None)
         if first is None:
-            raise Broken(f"{path}: empty")
+            raise BrokenSegmentError(f"{path}: empty")
         try:
             self.header = msgspec.json.decode(first, type=Header)
             self.previous = bytes.fromhex(self.header.previous)
         except HOSTILE:
-            raise Broken(f"{path}: its first line is not the header of a sealed day") from None
+            raise BrokenSegmentError(f"{path}: its first line is not the header of a sealed day") from None
         if self.header.format != FORMAT:
-            raise Broken(f"{path}: written in the format {self.header.format[:40]!r}; this software reads {FORMAT!r}")
+            raise BrokenSegmentError(f"{path}: written in the format {self.header.format[:40]!r}; this software reads {FORMAT!r}")
 
     def close(self) -> None:
         """Close the file."""
@@ -161,11 +162,11 @@ class Segment:
                 entry = msgspec.json.decode(line, type=Line)
                 yield _entry(entry, previous)
             except HOSTILE:
-                raise Broken(f"{self.path}: line {number} is not an entry") from None
+                raise BrokenSegmentError(f"{self.path}: line {number} is not an entry") from None
             previous, line = entry.hash, following
         self.checkpoint = read_checkpoint(line or b"")
         if self.checkpoint is None:
-            raise Broken(f"{self.path}: it does not end with a checkpoint: it was cut off")
+            raise BrokenSegmentError(f"{self.path}: it does not end with a checkpoint: it was cut off")
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -173,12 +174,12 @@ def _lines(path: Path) -> Iterator[bytes]:
         with gzip.open(path, "rb") as file:
             while line := file.readline(LONGEST):
                 if len(line) == LONGEST:
-                    raise Broken(f"{path}: a line is longer than {LONGEST >> 20} MiB, which no entry is")
+                    raise BrokenSegmentError(f"{path}: a line is longer than {LONGEST >> 20} MiB, which no entry is")
                 yield line.rstrip(b"\n")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise Broken(f"{path}: {error}") from None
+        raise BrokenSegmentError(f"{path}: {error}") from None
     except OSError as error:
-        raise Unreadable(f"{path}: {error.strerror or error}; run this as a user who may read the file") from None
+        raise UnreadableSegmentError(f"{path}: {error.strerror or error}; run this as a user who may read the file") from None
 
 
 def _line(entry: Entry) -> Line:
@@ -211,13 +212,13 @@ def _entry(line: Line, previous: str) -> Entry:
 
 
 def _check(path: Path, checkpoint: Checkpoint) -> None:
-    """Whether what was written can be read, holds together and ends as it should. Raises :class:`Broken`."""
+    """Whether what was written can be read, holds together and ends as it should. Raises :class:`BrokenSegmentError`."""
     with closing(Segment(path)) as segment:
         expected, digest = segment.header.after, b""
         for entry in segment.entries():
             expected += 1
             digest = chained(entry.previous, entry.table, entry.boot, entry.kind, entry.seq, entry.time, entry.mono_ns, entry.body)
             if (entry.position, entry.hash) != (expected, digest):
-                raise Broken(f"{path}: entry {expected} does not hold")
+                raise BrokenSegmentError(f"{path}: entry {expected} does not hold")
         if (expected, digest.hex()) != (checkpoint.position, checkpoint.hash) or expected != segment.header.last:
-            raise Broken(f"{path}: it ends otherwise than it should")
+            raise BrokenSegmentError(f"{path}: it ends otherwise than it should")

@@ -12,12 +12,12 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.node import Checkpoint
-from controller.journal.schema import Entry, JournalUnusable, genesis, holds
+from controller.journal.schema import Entry, JournalUnusableError, genesis, holds
 from controller.journal.setup import Boot, Removed
 from controller.proof.checkpoint import flaw, kept
 from controller.proof.evidence import Evidence, Source
 from controller.proof.remembered import Remembered
-from controller.proof.segment import HOSTILE, Broken, Unreadable, span
+from controller.proof.segment import HOSTILE, BrokenSegmentError, UnreadableSegmentError, span
 from controller.proof.verdict import Span, Verdict
 
 Progress = Callable[[int, int], None]
@@ -56,7 +56,7 @@ def verify(
     verdict = Verdict(journal=str(journal), trusted=key is not None, keys=[key] if key else [])
     try:
         evidence = Evidence(journal)
-    except JournalUnusable as error:
+    except JournalUnusableError as error:
         verdict.unread.append(str(error))
         return verdict
     damage = evidence.damage()
@@ -132,12 +132,12 @@ class _Walk:
                     self._hear(entry, chain)
                     if not verdict.entries % 1000:
                         self._progress(verdict.entries, total)
-        except Unreadable as unreadable:
+        except UnreadableSegmentError as unreadable:
             verdict.unread.append(f"from entry {expected} on: {unreadable}")
             chain.cut_short = True
             chain.breaks(expected)
             return
-        except Broken as broken:
+        except BrokenSegmentError as broken:
             verdict.wrong(str(source.path), expected, f"it cannot be read from entry {expected} on: {broken}")
             chain.cut_short = True
             chain.breaks(expected)

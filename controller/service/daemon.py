@@ -27,15 +27,15 @@ from controller.journal.journal import Journal
 from controller.journal.schema import new_boot
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
-from controller.mqtt.tables_api import Desk, Place
-from controller.proof.archivist import Archivist
+from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.proof.archivist import JournalUpkeep
 from controller.rulebooks.rulebook import rulebook
-from controller.service.ending import DEATH, STOP, Deadline, Died, told
-from controller.service.health import PERIOD, STUCK, Physician
+from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, told
+from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.keys import keeper_of
 from controller.service.privacy import exposed
 from controller.service.systemd_notify import notify, watchdog_interval
-from controller.tables.runner import Station, remembered
+from controller.tables.runner import TableRunner, remembered
 from controller.tables.table import Table
 from devices.calls import AnyCall, Heard
 from devices.device import Device
@@ -49,7 +49,7 @@ FAREWELL = 5.0
 async def serve(configuration: Configuration, deadline: Deadline) -> None:
     """Run until SIGTERM or SIGINT, which set the ``deadline``.
 
-    Raises ``JournalUnusable``, ``OSError`` where the embedded broker cannot listen, and a group with :class:`Died` where an
+    Raises ``JournalUnusableError``, ``OSError`` where the embedded broker cannot listen, and a group with :class:`TaskDiedError` where an
     essential task has ended.
     """
     stop = asyncio.Event()
@@ -70,7 +70,7 @@ async def serve(configuration: Configuration, deadline: Deadline) -> None:
 
 
 class Daemon:
-    """All tables of one configuration. Raises ``JournalUnusable`` and ``KeyFileUnusable``."""
+    """All tables of one configuration. Raises ``JournalUnusableError`` and ``KeyFileError``."""
 
     def __init__(self, configuration: Configuration, deadline: Deadline) -> None:
         self.boot = new_boot()
@@ -81,17 +81,17 @@ class Daemon:
         site = configuration.site
         self._journal = Journal(Path(configuration.journal.path), self._journal_changed, on_aside=self._journal_set_aside)
         self._publisher: Publisher | None = None
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, ServedTable] = {}
         self._alerts: dict[str, Alert] = {}
         try:
             hidden = any(map(deals_face_down, configuration.table))
             self._keeper = keeper_of(configuration, lambda: self._archivist.signer) if hidden else None
-            self._archivist = Archivist(configuration, self.boot, self._journal, self._alerts, self._changed)
+            self._archivist = JournalUpkeep(configuration, self.boot, self._journal, self._alerts, self._changed)
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
             # The node's own topics lie beside real tables; where all are simulated, nothing of us is among the real ones.
             node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
-            self._desk = Desk(site.node, self.boot, node, self._places, configuration.broker.response_topics)
+            self._desk = TablesApi(site.node, self.boot, node, self._places, configuration.broker.response_topics)
             self._desk.alerts = self._alerts
         except BaseException:
             self._journal.close()
@@ -115,7 +115,7 @@ class Daemon:
         site = self._configuration.site
         publisher = Publisher(broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._desk)
         self._publisher = publisher
-        physician = Physician(self.boot, self._journal, publisher, self._desk, self._places)
+        physician = HealthReporter(self.boot, self._journal, publisher, self._desk, self._places)
         stations = [place.station for place in self._places.values()]
         async with asyncio.TaskGroup() as group:
 
@@ -171,9 +171,9 @@ class Daemon:
         self._deadline.within(DEATH)
         confidential = any(place.station.table.face_down for place in self._places.values())
         self._log.error("essential task died", task=name, **told(died, confidential))
-        raise Died(name)
+        raise TaskDiedError(name)
 
-    def _place(self, table: TableSettings) -> Place:
+    def _place(self, table: TableSettings) -> ServedTable:
         clock: Callable[[], float] = (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
         game = make_game(table.game, table.decree, table.settings)
         book = rulebook(table.decree)
@@ -198,14 +198,14 @@ class Daemon:
                 about=about,
             )
 
-        station = Station(make, self._journal, clock, self._changed, self._keeper)
+        station = TableRunner(make, self._journal, clock, self._changed, self._keeper)
         if game.face_down and self._configuration.recordings.enabled:
             self._log.warning("cards lie face down: no recordings are written; the journal has the bytes, sealed", table=table.id)
         devices = {device.id: self._device(table.id, device, station) for device in table.device}
         silence = max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
-        return Place(station, Topics(self._configuration.site.id, table.simulated), devices, silence)
+        return ServedTable(station, Topics(self._configuration.site.id, table.simulated), devices, silence)
 
-    def _device(self, table: str, device: DeviceSettings, station: Station) -> Device:
+    def _device(self, table: str, device: DeviceSettings, station: TableRunner) -> Device:
         found = driver(device.driver)
 
         def note(call: AnyCall) -> None:
@@ -268,7 +268,7 @@ class Daemon:
         self._alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
         self._changed()
 
-    async def _report(self, physician: Physician) -> None:
+    async def _report(self, physician: HealthReporter) -> None:
         """Say how it is: at once when something stands otherwise than before, and every half minute."""
         told: tuple[Any, ...] = ()
         due = 0.0
@@ -287,7 +287,7 @@ class Daemon:
                 async with asyncio.timeout(max(0.0, due - time.monotonic())):
                     await self._stirred.wait()
 
-    async def _live(self, physician: Physician, interval: float) -> None:
+    async def _live(self, physician: HealthReporter, interval: float) -> None:
         """Tell the watchdog that we live, as long as everything makes progress."""
         while True:
             stuck = physician.stuck()

@@ -17,6 +17,7 @@ from threading import Thread
 import structlog
 
 from controller.service import logs
+from devices.errors import NovamasError
 
 SOFTWARE = 70
 """Exit status of a daemon that a defect has ended (EX_SOFTWARE). The service manager starts it again."""
@@ -26,7 +27,7 @@ DEATH = 5.0
 """Seconds that the rest may take once an essential task has died."""
 
 
-class Died(Exception):
+class TaskDiedError(NovamasError):
     """An essential task of the daemon has ended, which it must not. The log has its cause; the message names it."""
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from controller.contract.node import Health, JournalHealth, OutboxHealth, TableHealth
 from controller.contract.times import utc
 from controller.journal.journal import Journal
-from controller.journal.schema import Entry, JournalUnusable
+from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.publisher import Publisher
-from controller.mqtt.tables_api import Desk, Place
+from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service import logs
 
 PERIOD = 30.0
@@ -31,10 +31,10 @@ def p99(samples: Iterable[float]) -> float | None:
     return ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] if ordered else None
 
 
-class Physician:
+class HealthReporter:
     """Looks at everything and says how it is."""
 
-    def __init__(self, boot: str, journal: Journal, publisher: Publisher, desk: Desk, places: dict[str, Place]) -> None:
+    def __init__(self, boot: str, journal: Journal, publisher: Publisher, desk: TablesApi, places: dict[str, ServedTable]) -> None:
         self._boot = boot
         self._journal = journal
         self._publisher = publisher
@@ -86,7 +86,7 @@ class Physician:
     def _outbox(self) -> OutboxHealth:
         try:
             unsent = self._journal.events_after(self._publisher.position, COUNTED)
-        except JournalUnusable:  # for a moment, and it is told elsewhere
+        except JournalUnusableError:  # for a moment, and it is told elsewhere
             return self._unsent
         self._unsent = self._age(unsent)
         return self._unsent

@@ -12,12 +12,12 @@ from nacl.signing import SigningKey
 from nacl.utils import random
 
 from controller.confidential.boxes import Keeper, public_key, spelled
-from controller.confidential.key_file import SIZE, KeyFileUnusable, read_key_file, write_key_file
+from controller.confidential.key_file import SIZE, KeyFileError, read_key_file, write_key_file
 from controller.configuration.settings import Configuration
 
 
 def keeper_of(configuration: Configuration, signer: Callable[[], SigningKey | None] = lambda: None) -> Keeper:
-    """Who seals, signs and locks for this daemon. Raises :class:`KeyFileUnusable`.
+    """Who seals, signs and locks for this daemon. Raises :class:`KeyFileError`.
 
     Simulated tables need no key of surveillance: where none is configured, a pair is made beside the journal.
     """
@@ -40,7 +40,7 @@ def _credential(name: str | None) -> Path | None:
         return None
     directory = os.environ.get("CREDENTIALS_DIRECTORY")
     if directory is None:
-        raise KeyFileUnusable(f"surveillance.secret_credential {name!r}: no LoadCredential= in the unit")
+        raise KeyFileError(f"surveillance.secret_credential {name!r}: no LoadCredential= in the unit")
     return Path(directory, name)
 
 

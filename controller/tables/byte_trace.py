@@ -22,7 +22,7 @@ class Sent(NamedTuple):
     dropped: int
 
 
-class Wire:
+class ByteTrace:
     """The calls to one device's watch that wait to be stored, in order and bounded."""
 
     def __init__(self, device: str) -> None:

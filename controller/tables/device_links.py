@@ -7,7 +7,7 @@ from collections.abc import Collection
 from controller.contract.commands import DeviceCommand
 from controller.contract.events import DeviceCommanded
 from controller.contract.retained import LinkState
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.roles import allow_role, may_command
 from devices.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 
@@ -16,9 +16,9 @@ def allow(given: DeviceCommand, devices: Collection[str], halted: str | None) ->
     """Reject a command that is not for this role, these devices or this moment; ``halted``: why nothing can be stored."""
     allow_role(given.role, may_command(given.command))
     if given.device not in devices:
-        raise Rejected(f"no device {given.device!r} at this table; there are: {', '.join(sorted(devices)) or 'none'}")
+        raise RejectedError(f"no device {given.device!r} at this table; there are: {', '.join(sorted(devices)) or 'none'}")
     if halted:
-        raise Rejected(f"the table is in fault: {halted}")
+        raise RejectedError(f"the table is in fault: {halted}")
 
 
 def commanded(given: DeviceCommand, devices: Collection[str], halted: str | None) -> DeviceCommanded:

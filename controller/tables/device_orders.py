@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 from controller.contract.commands import DeviceCommand
 from controller.contract.orders import DeviceOrder
-from controller.games.game import Rejected
-from controller.tables.runner import NotStored, Station
-from devices.device import CommandRefused, Device
+from controller.games.game import RejectedError
+from controller.tables.runner import NotStoredError, TableRunner
+from devices.device import CommandRefusedError, Device
 
 LATE = "it was not stored in time"
 """Why a command is not sent that is stored later than a person waits: nobody expects it any more."""
 
 
-async def command_device(station: Station, devices: Mapping[str, Device], order: DeviceOrder) -> None:
-    """Follow an order. Raises :class:`Rejected` with the reason for the person: nothing was sent then.
+async def command_device(station: TableRunner, devices: Mapping[str, Device], order: DeviceOrder) -> None:
+    """Follow an order. Raises :class:`RejectedError` with the reason for the person: nothing was sent then.
 
     What cannot be sent is refused and leaves nothing behind. Once it is stored, a failure to send it is stored too.
     """
@@ -34,8 +34,8 @@ async def command_device(station: Station, devices: Mapping[str, Device], order:
         request = device.prepare(order.command, order.argument)
         await station.follow(given)
         device.send(request, lambda why: station.unsent(given, why))
-    except NotStored:
+    except NotStoredError:
         station.unsent(given, LATE)
         raise
-    except CommandRefused as refused:
-        raise Rejected(str(refused)) from None
+    except CommandRefusedError as refused:
+        raise RejectedError(str(refused)) from None

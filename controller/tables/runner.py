@@ -12,18 +12,18 @@ from typing import Any
 import msgspec
 import structlog
 
-from controller.confidential.boxes import Keeper, Unopened
+from controller.confidential.boxes import Keeper, UnopenedBoxError
 from controller.contract.commands import AnyCommand, DeviceCommand
 from controller.contract.events import AnyEvent
 from controller.contract.notation import Input, read_event, write
 from controller.contract.orders import Recall
 from controller.contract.sealed import Opened
 from controller.contract.times import utc
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.journal.journal import Journal
-from controller.journal.schema import JournalFull, JournalUnusable, Kind, Record
+from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
 from controller.journal.setup import Why, begun
-from controller.tables.byte_trace import Sent, Wire
+from controller.tables.byte_trace import ByteTrace, Sent
 from controller.tables.table import OUTAGE, Table
 from devices.calls import AnyCall
 from devices.readings import AnyReading, Reading
@@ -38,7 +38,7 @@ COARSE = 4096
 """Bytes of which whole multiples alone are told, where cards lie face down."""
 
 
-class NotStored(Rejected):
+class NotStoredError(RejectedError):
     """A command was taken, and may be stored yet: nobody could wait for that."""
 
 
@@ -49,12 +49,12 @@ def remembered(journal: Journal, table: str, keeper: Keeper | None) -> bytes | N
         return saved
     try:
         return keeper.unlock(saved)
-    except Unopened as error:
+    except UnopenedBoxError as error:
         structlog.get_logger().error("table cannot go on where it was", table=table, reason=str(error))
         return saved
 
 
-class Station:
+class TableRunner:
     """A table and the journal behind it.
 
     ``make`` gives the table as the journal knows it; it is called again where the table has run ahead of what could be
@@ -81,7 +81,7 @@ class Station:
         self._since: deque[float] = deque()
         self._latest: asyncio.Future[int] | None = None
         self._overrun = False
-        self._wires: dict[str, Wire] = {}
+        self._wires: dict[str, ByteTrace] = {}
         self.table = make()
         if self.table.face_down and keeper is None:
             raise ValueError(f"table {self.table.id}: cards lie face down, and there is no key to seal them with")
@@ -114,7 +114,7 @@ class Station:
 
     def note(self, device: str, call: AnyCall) -> None:
         """Keep what a device sent. It is stored with what it leads to, or by :meth:`flush`."""
-        self._wires.setdefault(device, Wire(device)).note(call)
+        self._wires.setdefault(device, ByteTrace(device)).note(call)
 
     def flush(self) -> None:
         """Store what the devices sent that led to nothing."""
@@ -144,21 +144,21 @@ class Station:
         self._changed()
 
     async def follow(self, command: AnyCommand) -> None:
-        """Follow a command and wait until it is stored. Raises :class:`Rejected` with the reason for the person, and
-        :class:`NotStored` where it may be stored later.
+        """Follow a command and wait until it is stored. Raises :class:`RejectedError` with the reason for the person, and
+        :class:`NotStoredError` where it may be stored later.
         """
         stored = None if self._overrun else self._step(command)
         if stored is None:
-            raise Rejected("the journal cannot take more; see the alert")
+            raise RejectedError("the journal cannot take more; see the alert")
         try:
             async with asyncio.timeout(PATIENCE):
                 await asyncio.shield(stored)
         except TimeoutError:
-            raise NotStored(
+            raise NotStoredError(
                 "taken, but not stored yet: the journal cannot be written; it holds when the alert is cleared"
             ) from None
-        except JournalUnusable as error:
-            raise Rejected(f"not stored: {error}") from None
+        except JournalUnusableError as error:
+            raise RejectedError(f"not stored: {error}") from None
 
     def unsent(self, command: DeviceCommand, why: str) -> None:
         """A command to a device was taken, and could not be sent."""
@@ -200,7 +200,7 @@ class Station:
                     else ()
                 ),
             )
-        except Rejected:
+        except RejectedError:
             raise
         except Exception:  # a defect; the table may know more than can be stored of it
             if wire is not None:
@@ -209,7 +209,7 @@ class Station:
             raise
         try:
             stored = self._journal.append(record)
-        except (JournalFull, JournalUnusable) as error:
+        except (JournalFullError, JournalUnusableError) as error:
             if wire is not None:
                 wire.lose()
             self._overrun = True
@@ -245,7 +245,7 @@ class Station:
         if self._overrun:
             try:
                 self.table, saved = self._make(), remembered(self._journal, self.table.id, self._keeper)
-            except JournalUnusable as error:  # tried again at the next reading; the journal looks what is wrong
+            except JournalUnusableError as error:  # tried again at the next reading; the journal looks what is wrong
                 self._log.error("table cannot be taken up", reason=str(error))
                 return
             self._log.warning("readings were lost", count=self.lost)
@@ -273,7 +273,7 @@ class Station:
         )
         try:
             stored = self._journal.append(record)
-        except (JournalFull, JournalUnusable):
+        except (JournalFullError, JournalUnusableError):
             return None
         stored.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._latest = stored

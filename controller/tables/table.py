@@ -26,8 +26,9 @@ from controller.contract.events import (
 from controller.contract.json_bodies import Stored, read_body
 from controller.contract.notation import Input
 from controller.contract.retained import About, Alert, DeviceLink, History, Info, ShoeTopic, State, Status
-from controller.games.game import Game, Rejected
+from controller.games.game import Game, RejectedError
 from controller.tables.device_links import allow, commanded, link_alert, stands
+from devices.errors import NovamasError
 from devices.readings import (
     CardDrawn,
     DeviceRefused,
@@ -61,7 +62,7 @@ UNJUDGED = (LinkGarbage, LinkGap, DeviceReport, DeviceRefused, LinkUnintelligibl
 """Readings of which a frame, a count of bytes or a detail, the device's own words, may show a card that no game has seen."""
 
 
-class Unrestorable(Exception):
+class UnrestorableStateError(NovamasError):
     """The table has an open session of another game or decree. The message says so, and what to do."""
 
 
@@ -84,7 +85,7 @@ class Table:
 
     ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave before: the table goes on
     in the same session and round; take the readings of :meth:`gap` next. If it is another game's or release's the table
-    begins anew, and says so; but it raises :class:`Unrestorable` rather than drop another game's open session.
+    begins anew, and says so; but it raises :class:`UnrestorableStateError` rather than drop another game's open session.
     ``halted`` is set by the daemon: why the table may not give results at present.
     """
 
@@ -127,7 +128,7 @@ class Table:
     def take(self, given: Input, time: str, mono_ns: int) -> list[AnyEvent]:
         """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what follows from it.
 
-        Raises :class:`Rejected` for a command that is not followed; nothing has changed then.
+        Raises :class:`RejectedError` for a command that is not followed; nothing has changed then.
         """
         if isinstance(given, AlertAcknowledge):
             said: list[AnyEvent] = [self._acknowledged(given)]
@@ -240,7 +241,9 @@ class Table:
         if (saved.game, saved.decree) != (self.game_id, self.decree):
             was = f"before this it was a table of {saved.game} under {saved.decree}"
             if saved.open:
-                raise Unrestorable(f"table {self.id}: {was}, and its session is open: set it back and close the session first")
+                raise UnrestorableStateError(
+                    f"table {self.id}: {was}, and its session is open: set it back and close the session first"
+                )
             raise ValueError(was)
         self._state = read_body(bytes(saved.state), self._game.state_type)
         self._time, self._open, self._alerts, self._result = saved.time, saved.open, saved.alerts, saved.result
@@ -256,13 +259,13 @@ class Table:
 
     def _command(self, given: Any) -> tuple[Any, list[AnyEvent]]:
         if stopped := self._fault or self.halted:
-            raise Rejected(f"the table is in fault: {stopped}")
+            raise RejectedError(f"the table is in fault: {stopped}")
         try:
             state, said = self._game.step(self._state, given)
-        except Rejected:
+        except RejectedError:
             raise
         except Exception as error:  # a defect; the command is not followed, and its author is told so
-            raise Rejected(f"the game failed on this command ({self._told(error)}); nothing was done") from error
+            raise RejectedError(f"the game failed on this command ({self._told(error)}); nothing was done") from error
         return state, list(said)
 
     def _reading(self, given: Any) -> tuple[Any, list[AnyEvent]]:
@@ -307,9 +310,9 @@ class Table:
         alert = self._alerts.get(given.alert)
         if alert is None:
             named = ", ".join(alert for alert, open_ in self._alerts.items() if open_)
-            raise Rejected(f"no open alert {given.alert!r}; open: {named or 'none'}")
+            raise RejectedError(f"no open alert {given.alert!r}; open: {named or 'none'}")
         if alert.acknowledged_by is not None:
-            raise Rejected(f"{given.alert}: acknowledged by {alert.acknowledged_by} at {alert.acknowledged}")
+            raise RejectedError(f"{given.alert}: acknowledged by {alert.acknowledged_by} at {alert.acknowledged}")
         return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)
 
     # What the table keeps of its events

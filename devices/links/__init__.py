@@ -17,10 +17,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, cast
 
-from devices.links.link import Address, Link, LinkFailed, WriteTimedOut, parse
+from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, parse
 from devices.links.recorded import RecordedLink
 
-__all__ = ["SCHEMES", "Link", "LinkFailed", "RecordedLink", "WriteTimedOut", "check_link", "open_link"]
+__all__ = ["SCHEMES", "Link", "LinkFailedError", "RecordedLink", "WriteTimedOutError", "check_link", "open_link"]
 
 SCHEMES = {
     "serial": "devices.links.serial_port",
@@ -39,16 +39,16 @@ class _Scheme(Protocol):
         ...
 
     def connect(self, address: Address) -> Link:
-        """Raises :class:`LinkFailed`."""
+        """Raises :class:`LinkFailedError`."""
         ...
 
 
 def open_link(url: str) -> Link:
-    """Open the link at that address. Raises :class:`LinkFailed`, also for an address that cannot be right."""
+    """Open the link at that address. Raises :class:`LinkFailedError`, also for an address that cannot be right."""
     try:
         scheme, address = _find(url)
     except ValueError as error:
-        raise LinkFailed(f"{url}: {error}") from None
+        raise LinkFailedError(f"{url}: {error}") from None
     return scheme.connect(address)
 
 

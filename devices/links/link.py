@@ -7,6 +7,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
+from devices.errors import NovamasError
+
 CONNECT_TIMEOUT = 3.0
 """Seconds that opening may take where the other end is on a network."""
 
@@ -14,7 +16,7 @@ WRITE_TIMEOUT = 1.0
 """Seconds that a write may take. No device command is longer than a tenth of that at 9600 baud."""
 
 
-class LinkFailed(Exception):
+class LinkFailedError(NovamasError):
     """The link cannot be opened, or is of no use any more. ``reason`` is for people: what happened and, where known, why."""
 
     def __init__(self, reason: str) -> None:
@@ -22,19 +24,19 @@ class LinkFailed(Exception):
         self.reason = reason
 
 
-class WriteTimedOut(LinkFailed):
+class WriteTimedOutError(LinkFailedError):
     """A write was not done in time and what was left of it is dropped; the link may still be read."""
 
 
 class Link(Protocol):
-    """An open wire to one device. Blocking; read by one thread, written by one other. Any failure is :class:`LinkFailed`."""
+    """An open wire to one device. Blocking; read by one thread, written by one other. Any failure is :class:`LinkFailedError`."""
 
     def read(self, timeout: float) -> bytes:
         """What has arrived, waiting at most ``timeout`` seconds for the first byte; empty when none came."""
         ...
 
     def write(self, data: bytes) -> None:
-        """Send all of it. Bounded in time: raises :class:`WriteTimedOut`."""
+        """Send all of it. Bounded in time: raises :class:`WriteTimedOutError`."""
         ...
 
     def close(self) -> None:

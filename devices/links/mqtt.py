@@ -16,7 +16,7 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from devices.links.bounded_client import BoundedClient
-from devices.links.link import CONNECT_TIMEOUT, WRITE_TIMEOUT, Address, Link, LinkFailed, WriteTimedOut, options
+from devices.links.link import CONNECT_TIMEOUT, WRITE_TIMEOUT, Address, Link, LinkFailedError, WriteTimedOutError, options
 from devices.readings import escape, unescape
 
 KEEPALIVE = 10
@@ -57,7 +57,7 @@ def check(address: Address) -> None:
 
 
 def connect(address: Address) -> Link:
-    """Connect and subscribe. Raises :class:`LinkFailed`."""
+    """Connect and subscribe. Raises :class:`LinkFailedError`."""
     return MqttLink(address, options(address, Settings))
 
 
@@ -67,9 +67,9 @@ class MqttLink:
     def __init__(self, address: Address, settings: Settings) -> None:
         self._name = f"{address.host}:{address.port}"
         self._base = address.path.strip("/")
-        self._lines: queue.Queue[bytes | LinkFailed] = queue.Queue(ROOM)
+        self._lines: queue.Queue[bytes | LinkFailedError] = queue.Queue(ROOM)
         self._ready: queue.Queue[str] = queue.Queue()
-        self._lost: LinkFailed | None = None
+        self._lost: LinkFailedError | None = None
         self._client = BoundedClient(CallbackAPIVersion.VERSION2, reconnect_on_failure=False)
         self._client.connect_timeout = CONNECT_TIMEOUT
         if settings.username:
@@ -82,7 +82,7 @@ class MqttLink:
         try:
             self._client.connect(address.host, address.port, KEEPALIVE)
         except OSError as error:
-            raise LinkFailed(f"{self._name}: cannot connect: {error.strerror or error}") from error
+            raise LinkFailedError(f"{self._name}: cannot connect: {error.strerror or error}") from error
         self._client.loop_start()
         try:
             reason = self._ready.get(timeout=CONNECT_TIMEOUT)
@@ -90,7 +90,7 @@ class MqttLink:
             reason = "the broker does not answer"
         if reason:
             self.close()
-            raise LinkFailed(f"{self._name}: {reason}")
+            raise LinkFailedError(f"{self._name}: {reason}")
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
@@ -105,7 +105,7 @@ class MqttLink:
             while size < AT_ONCE:
                 said.append(self._lines.get_nowait())
                 size += len(said[-1]) if isinstance(said[-1], bytes) else 0
-        self._lost = next((each for each in said if isinstance(each, LinkFailed)), None)
+        self._lost = next((each for each in said if isinstance(each, LinkFailedError)), None)
         lines = b"".join(each for each in said if isinstance(each, bytes))
         if self._lost is not None and not lines:
             raise self._lost
@@ -119,9 +119,9 @@ class MqttLink:
             try:
                 sent.wait_for_publish(WRITE_TIMEOUT)
             except (RuntimeError, ValueError) as error:
-                raise LinkFailed(f"{self._name}: cannot publish: {error}") from error
+                raise LinkFailedError(f"{self._name}: cannot publish: {error}") from error
             if not sent.is_published():
-                raise WriteTimedOut(f"{self._name}: the broker does not take what is published")
+                raise WriteTimedOutError(f"{self._name}: the broker does not take what is published")
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
@@ -148,7 +148,7 @@ class MqttLink:
         self._ready.put(f"the broker refused the topic {self._base}: {refused}" if refused else "")
 
     def _disconnected(self, *_: object) -> None:
-        self._put(LinkFailed(f"{self._name}: the connection to the broker is lost"))
+        self._put(LinkFailedError(f"{self._name}: the connection to the broker is lost"))
 
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
         try:
@@ -159,11 +159,11 @@ class MqttLink:
         text = f"{topic} {int(message.retain)} {escape(bytes(message.payload[:LONGEST]))}\n"
         self._put(text.encode("ascii"))
 
-    def _put(self, said: bytes | LinkFailed) -> None:
+    def _put(self, said: bytes | LinkFailedError) -> None:
         try:
             self._lines.put_nowait(said)
         except queue.Full:  # nobody reads: the link is of no use, and is opened anew
-            self._lost = self._lost or LinkFailed(f"{self._name}: more than {ROOM} messages waited")
+            self._lost = self._lost or LinkFailedError(f"{self._name}: more than {ROOM} messages waited")
 
 
 def _password(path: str) -> str | None:
@@ -172,4 +172,4 @@ def _password(path: str) -> str | None:
     try:
         return Path(path).read_text(encoding="utf-8").rstrip("\n")
     except OSError as error:
-        raise LinkFailed(f"{path}: cannot be read: {error.strerror}") from error
+        raise LinkFailedError(f"{path}: cannot be read: {error.strerror}") from error

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import msgspec
 
-from devices.links.link import Address, Link, LinkFailed, options
+from devices.links.link import Address, Link, LinkFailedError, options
 from devices.recording import Recording, RecordingError, read_recording
 
 
@@ -29,11 +29,11 @@ def check(address: Address) -> None:
 
 
 def connect(address: Address) -> Link:
-    """Read the recording. Raises :class:`LinkFailed`."""
+    """Read the recording. Raises :class:`LinkFailedError`."""
     try:
         return ReplayLink(address.path, read_recording(address.path), options(address, Pace).speed)
     except RecordingError as error:
-        raise LinkFailed(str(error)) from error
+        raise LinkFailedError(str(error)) from error
 
 
 class ReplayLink:
@@ -50,7 +50,7 @@ class ReplayLink:
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
         if self._next == len(self._chunks):
-            raise LinkFailed("recording ended")
+            raise LinkFailedError("recording ended")
         chunk = self._chunks[self._next]
         if self._speed:
             wait = self._opened + (chunk.at - self._first) / self._speed - time.monotonic()

@@ -13,7 +13,7 @@ from queue import Empty, Queue
 
 import serial.rfc2217
 
-from devices.links.link import Address, Link, LinkFailed, host_and_port
+from devices.links.link import Address, Link, LinkFailedError, host_and_port
 from devices.links.serial_port import Settings, prepare, settings_of
 from devices.links.tcp import keep_alive
 
@@ -35,7 +35,7 @@ def check(address: Address) -> None:
 
 
 def connect(address: Address) -> Link:
-    """Connect and set the line. Raises :class:`LinkFailed`."""
+    """Connect and set the line. Raises :class:`LinkFailedError`."""
     return Rfc2217Link(*host_and_port(address), settings_of(address, Settings))
 
 
@@ -50,7 +50,7 @@ class Rfc2217Link:
         try:
             self._port.open()
         except (serial.SerialException, OSError, ValueError) as error:
-            raise LinkFailed(f"{self._name}: cannot open the port: {error}") from error
+            raise LinkFailedError(f"{self._name}: cannot open the port: {error}") from error
         self._bytes: Queue[bytes | None] = vars(self._port)["_read_buffer"]
         self._bytes.maxsize = MOST_BYTES  # then the client waits, the socket fills, and the other end waits too
         self._client: threading.Thread = vars(self._port)["_thread"]
@@ -70,7 +70,7 @@ class Rfc2217Link:
         except Empty:
             self._ended = not data and not self._client.is_alive()
         if self._ended and not data:
-            raise LinkFailed(f"{self._name}: the connection ended")
+            raise LinkFailedError(f"{self._name}: the connection ended")
         return bytes(data)
 
     def write(self, data: bytes) -> None:
@@ -78,7 +78,7 @@ class Rfc2217Link:
         try:
             self._port.write(data)
         except (serial.SerialException, OSError) as error:
-            raise LinkFailed(f"{self._name}: cannot write: {error}") from error
+            raise LinkFailedError(f"{self._name}: cannot write: {error}") from error
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""

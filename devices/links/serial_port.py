@@ -19,7 +19,7 @@ import msgspec
 import serial
 from serial.tools.list_ports_linux import SysFS
 
-from devices.links.link import WRITE_TIMEOUT, Address, Link, LinkFailed, WriteTimedOut, options
+from devices.links.link import WRITE_TIMEOUT, Address, Link, LinkFailedError, WriteTimedOutError, options
 from devices.links.networks import behind_port
 
 BY_ID = Path("/dev/serial/by-id")
@@ -75,7 +75,7 @@ def settings_of(address: Address, kind: type[SettingsOf]) -> SettingsOf:
 
 
 def connect(address: Address) -> Link:
-    """Open the port, for us alone. Raises :class:`LinkFailed`."""
+    """Open the port, for us alone. Raises :class:`LinkFailedError`."""
     settings = settings_of(address, PortSettings)
     if settings.network == "refuse":
         refuse_networks(address.path)
@@ -83,9 +83,9 @@ def connect(address: Address) -> Link:
 
 
 def refuse_networks(path: str) -> None:
-    """Raises :class:`LinkFailed` for a port of a USB device that brings a network card along."""
+    """Raises :class:`LinkFailedError` for a port of a USB device that brings a network card along."""
     if found := behind_port(path, SYSTEM):
-        raise LinkFailed(
+        raise LinkFailedError(
             f"{path}: refused: the device behind the port brings a network card along ({found}); "
             "turn that off in the device, or use another; network=allow takes it all the same"
         )
@@ -122,7 +122,7 @@ class SerialLink:
         try:
             self._port.open()
         except (serial.SerialException, termios.error, OSError, ValueError) as error:
-            raise LinkFailed(_why_not_opened(path, error)) from error
+            raise LinkFailedError(_why_not_opened(path, error)) from error
         self._fd: int = self._port.fileno()
         if not pseudo(self._fd):
             with suppress(OSError):
@@ -142,9 +142,9 @@ class SerialLink:
         except BlockingIOError:
             return b""
         except OSError as error:
-            raise LinkFailed(f"{self._path}: {GONE} ({error.strerror})") from error
+            raise LinkFailedError(f"{self._path}: {GONE} ({error.strerror})") from error
         if not data:  # ready to be read, and nothing there: the sign of a hang-up
-            raise LinkFailed(f"{self._path}: {GONE}")
+            raise LinkFailedError(f"{self._path}: {GONE}")
         return data
 
     def write(self, data: bytes) -> None:
@@ -154,9 +154,9 @@ class SerialLink:
         except serial.SerialTimeoutException as error:
             with suppress(serial.SerialException, OSError, termios.error):
                 self._port.reset_output_buffer()  # half a command must not go out before the next one
-            raise WriteTimedOut(f"{self._path}: nothing takes what is written; is flow control on?") from error
+            raise WriteTimedOutError(f"{self._path}: nothing takes what is written; is flow control on?") from error
         except (serial.SerialException, OSError, termios.error) as error:
-            raise LinkFailed(f"{self._path}: {GONE} ({error})") from error
+            raise LinkFailedError(f"{self._path}: {GONE} ({error})") from error
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""

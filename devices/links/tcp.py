@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from devices.links.link import CONNECT_TIMEOUT, WRITE_TIMEOUT, Address, Link, LinkFailed, host_and_port, options
+from devices.links.link import CONNECT_TIMEOUT, WRITE_TIMEOUT, Address, Link, LinkFailedError, host_and_port, options
 
 CHUNK = 4096
 
@@ -27,7 +27,7 @@ def check(address: Address) -> None:
 
 
 def connect(address: Address) -> Link:
-    """Connect. Raises :class:`LinkFailed`."""
+    """Connect. Raises :class:`LinkFailedError`."""
     return TcpLink(*host_and_port(address))
 
 
@@ -47,7 +47,7 @@ class TcpLink:
         try:
             self._socket = socket.create_connection((host, port), CONNECT_TIMEOUT)
         except OSError as error:
-            raise LinkFailed(f"{self._name}: cannot connect: {error.strerror or error}") from error
+            raise LinkFailedError(f"{self._name}: cannot connect: {error.strerror or error}") from error
         keep_alive(self._socket)
         self._socket.settimeout(WRITE_TIMEOUT)
         self._poll = select.poll()
@@ -62,9 +62,9 @@ class TcpLink:
         except BlockingIOError:
             return b""
         except OSError as error:
-            raise LinkFailed(f"{self._name}: connection lost: {error.strerror or error}") from error
+            raise LinkFailedError(f"{self._name}: connection lost: {error.strerror or error}") from error
         if not data:
-            raise LinkFailed(f"{self._name}: the other end closed the connection")
+            raise LinkFailedError(f"{self._name}: the other end closed the connection")
         return data
 
     def write(self, data: bytes) -> None:
@@ -72,7 +72,7 @@ class TcpLink:
         try:
             self._socket.sendall(data)
         except OSError as error:
-            raise LinkFailed(f"{self._name}: cannot write: {error.strerror or error}") from error
+            raise LinkFailedError(f"{self._name}: cannot write: {error.strerror or error}") from error
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""

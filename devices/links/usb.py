@@ -24,7 +24,7 @@ import usb.core
 import usb.util
 from usb.backend import libusb1
 
-from devices.links.link import WRITE_TIMEOUT, Address, Link, LinkFailed, WriteTimedOut, options
+from devices.links.link import WRITE_TIMEOUT, Address, Link, LinkFailedError, WriteTimedOutError, options
 from devices.links.networks import CARDS, MODEMS, made_of, network
 
 SYSTEM = Path("/sys")
@@ -82,7 +82,7 @@ def check(address: Address) -> None:
 
 
 def connect(address: Address) -> Link:
-    """Find the device and take it, for us alone. Raises :class:`LinkFailed`."""
+    """Find the device and take it, for us alone. Raises :class:`LinkFailedError`."""
     return UsbLink(_wanted(address), options(address, Settings))
 
 
@@ -106,12 +106,12 @@ class UsbLink:
         try:
             self._device = find(wanted)
             self._take(settings)
-        except LinkFailed:
+        except LinkFailedError:
             self.close()
             raise
         except (usb.core.USBError, ValueError, NotImplementedError) as error:
             self.close()
-            raise LinkFailed(f"{self._name}: {_why(error)}") from error
+            raise LinkFailedError(f"{self._name}: {_why(error)}") from error
 
     def _take(self, settings: Settings) -> None:
         device = self._device
@@ -156,23 +156,25 @@ class UsbLink:
         except (usb.core.USBError, ValueError) as error:
             if isinstance(error, usb.core.USBError) and error.errno == errno.ETIMEDOUT:
                 return b""
-            raise LinkFailed(f"{self._name}: {_why(error)}") from error
+            raise LinkFailedError(f"{self._name}: {_why(error)}") from error
         if data and self._report not in (None, len(data)):
-            raise LinkFailed(f"{self._name}: a report of {len(data)} bytes, not {self._report}: is it in the right mode? (report=)")
+            raise LinkFailedError(
+                f"{self._name}: a report of {len(data)} bytes, not {self._report}: is it in the right mode? (report=)"
+            )
         return data
 
     def write(self, data: bytes) -> None:
         """See :class:`devices.links.link.Link`. Only where the address names an endpoint that takes something."""
         if self._output is None:
-            raise LinkFailed(f"{self._name}: a USB reader takes nothing, unless write= names an endpoint")
+            raise LinkFailedError(f"{self._name}: a USB reader takes nothing, unless write= names an endpoint")
         try:
             written = self._device.write(self._output, data, int(WRITE_TIMEOUT * 1000))
         except usb.core.USBError as error:
             if isinstance(error, usb.core.USBTimeoutError) or error.errno == errno.ETIMEDOUT:
-                raise WriteTimedOut(f"{self._name}: nothing takes what is written") from error
-            raise LinkFailed(f"{self._name}: {_why(error)}") from error
+                raise WriteTimedOutError(f"{self._name}: nothing takes what is written") from error
+            raise LinkFailedError(f"{self._name}: {_why(error)}") from error
         if written != len(data):
-            raise WriteTimedOut(f"{self._name}: only {written} of {len(data)} bytes were taken")
+            raise WriteTimedOutError(f"{self._name}: only {written} of {len(data)} bytes were taken")
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`. The kernel's driver is put back where there was one."""
@@ -195,10 +197,10 @@ class UsbLink:
 
 
 def find(wanted: Wanted) -> Any:
-    """The one device that is meant. Raises :class:`LinkFailed` where there is none, or more than one."""
+    """The one device that is meant. Raises :class:`LinkFailedError` where there is none, or more than one."""
     bus = library()
     if bus is None:
-        raise LinkFailed(f"{wanted}: libusb is missing or may not look at the bus: install libusb-1.0-0, see docs/systemd.md")
+        raise LinkFailedError(f"{wanted}: libusb is missing or may not look at the bus: install libusb-1.0-0, see docs/systemd.md")
     equal = list(usb.core.find(find_all=True, backend=bus, idVendor=wanted.vendor, idProduct=wanted.product))
     found = [device for device in equal if not wanted.name or wanted.name in (place(device), serial_number(device))]
     for device in equal:
@@ -206,9 +208,9 @@ def find(wanted: Wanted) -> Any:
             usb.util.dispose_resources(device)
     there = ", ".join(place(device) + (f" ({number})" if (number := serial_number(device)) else "") for device in equal)
     if not found:
-        raise LinkFailed(f"{wanted}: not plugged in" + (f"; of its kind there are: {there}" if equal else ""))
+        raise LinkFailedError(f"{wanted}: not plugged in" + (f"; of its kind there are: {there}" if equal else ""))
     if len(found) > 1:
-        raise LinkFailed(f"{wanted}: there are several, name one by its serial number or port: {there}")
+        raise LinkFailedError(f"{wanted}: there are several, name one by its serial number or port: {there}")
     return found[0]
 
 
@@ -252,7 +254,7 @@ def configuration(device: Any) -> Any:
 
 
 def refuse_networks(device: Any, name: str) -> None:
-    """Raises :class:`LinkFailed` for a device with a network card or a modem in it, whatever else it has."""
+    """Raises :class:`LinkFailedError` for a device with a network card or a modem in it, whatever else it has."""
     kinds = [(device.bDeviceClass, device.bDeviceSubClass, device.bDeviceProtocol)]
     kinds += [
         (interface.bInterfaceClass, interface.bInterfaceSubClass, interface.bInterfaceProtocol)
@@ -260,14 +262,14 @@ def refuse_networks(device: Any, name: str) -> None:
         for interface in setting
     ]
     if found := network(kinds, CARDS | MODEMS) or made_of(SYSTEM / "bus" / "usb" / "devices" / place(device)):
-        raise LinkFailed(
+        raise LinkFailedError(
             f"{name}: refused: it brings a modem or a network card with it ({found}); "
             "a reader in serial mode is a port, serial:///dev/serial/by-id/..."
         )
 
 
 def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
-    """The interface and its endpoint that reports come from. Raises :class:`LinkFailed` where it is not clear which."""
+    """The interface and its endpoint that reports come from. Raises :class:`LinkFailedError` where it is not clear which."""
     found = {}
     for interface in setting:
         if interface.bInterfaceClass == HID and interface.bAlternateSetting == 0:
@@ -276,17 +278,17 @@ def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
                 found[interface.bInterfaceNumber] = (interface, inputs[0])
     listed = ", ".join(map(str, found)) or "none"
     if number is not None and number not in found:
-        raise LinkFailed(f"{name}: interface {number} has no HID reports; those that do: {listed}")
+        raise LinkFailedError(f"{name}: interface {number} has no HID reports; those that do: {listed}")
     if number is None and len(found) != 1:
         why = (
             "several interfaces have HID reports, name one with interface=" if found else "no interface has HID reports; there are"
         )
-        raise LinkFailed(f"{name}: {why}: {listed}")
+        raise LinkFailedError(f"{name}: {why}: {listed}")
     return found[number] if number is not None else next(iter(found.values()))
 
 
 def choose_stream(setting: Any, settings: Settings, name: str) -> tuple[Any, Any, int | None]:
-    """The interface with the endpoint to read, that endpoint, and the address of the one to write. Raises :class:`LinkFailed`."""
+    """The interface with the endpoint to read, that endpoint, and the address of the one to write. Raises :class:`LinkFailedError`."""
     wanted = [int(address, 16) for address in (settings.read, settings.write) if address]
     there = []
     for interface in setting:
@@ -297,10 +299,10 @@ def choose_stream(setting: Any, settings: Settings, name: str) -> tuple[Any, Any
         if set(wanted) <= endpoints.keys():
             kinds = {usb.util.endpoint_type(endpoints[address].bmAttributes) for address in wanted}
             if not kinds <= {usb.util.ENDPOINT_TYPE_BULK, usb.util.ENDPOINT_TYPE_INTR}:
-                raise LinkFailed(f"{name}: only bulk and interrupt endpoints can be read and written")
+                raise LinkFailedError(f"{name}: only bulk and interrupt endpoints can be read and written")
             return interface, endpoints[wanted[0]], wanted[1] if settings.write else None
     shown = " and ".join(f"{address:02x}" for address in wanted)
-    raise LinkFailed(f"{name}: no interface has the endpoint {shown}; there are: {', '.join(there) or 'none'}")
+    raise LinkFailedError(f"{name}: no interface has the endpoint {shown}; there are: {', '.join(there) or 'none'}")
 
 
 def _is_interrupt_in(endpoint: Any) -> bool:

@@ -13,7 +13,7 @@ from devices.codec import Counters
 from devices.pace import Beat, Pace
 from devices.profiles.checksums import Check
 from devices.profiles.commands import written
-from devices.profiles.fields import LATE, Unfit, Values, decoded
+from devices.profiles.fields import LATE, UnfitFieldError, Values, decoded
 from devices.profiles.framing import Blocks, Dropped, Line, Lines
 from devices.profiles.language import Message, Profile, Say
 from devices.profiles.patterns import compiled
@@ -162,38 +162,38 @@ class ProfileCodec:
         body = frame[profile.framing.body[0] : len(frame) + profile.framing.body[1]]
         try:
             common = decoded(profile.fields, body, profile.separator.encode("latin-1"), groups, self._kept, profile.maps)
-        except Unfit:
+        except UnfitFieldError:
             return None
         for last in (False, True) if unknown else (False,):
             for message in profile.message:
                 if message.unknown == last and not (message.whole and cut):
                     try:
                         return self._fit(message, body, common)
-                    except Unfit:
+                    except UnfitFieldError:
                         continue
         return None
 
     def _fit(self, message: Message, body: bytes, common: Values) -> _Fitting:
-        """Raises :class:`Unfit`."""
+        """Raises :class:`UnfitFieldError`."""
         part = body
         if message.part:
             if not isinstance(common[message.part], str):
-                raise Unfit
+                raise UnfitFieldError
             part = common[message.part].encode("latin-1", "replace")
         separator = (self._profile.separator if message.separator is None else message.separator).encode("latin-1")
         if message.length not in (None, len(part)) or not part.startswith(message.starts.encode("latin-1")):
-            raise Unfit
+            raise UnfitFieldError
         if message.pieces is not None and part.count(separator) + 1 != message.pieces:
-            raise Unfit
+            raise UnfitFieldError
         values = dict(common)
         if message.match:
             match = self._shapes[message.name].fullmatch(part)
             if match is None:
-                raise Unfit
+                raise UnfitFieldError
             values |= {name: None if found is None else found.decode("latin-1") for name, found in match.groupdict().items()}
         values = decoded(message.fields, part, separator, values, self._kept, self._profile.maps)
         if not hold(message.when, message.unless, values):
-            raise Unfit
+            raise UnfitFieldError
         said = [
             (say, made(say, values) if say.reading else None)
             for say in (*self._profile.say, *message.say)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from devices.errors import NovamasError
 from devices.profiles.language import Field
 from devices.readings import EXACT, escape
 
@@ -17,20 +18,20 @@ LATE, NOTHING = "late", "nothing"
 _DIGITS = {"decimal": ("0123456789", 10), "hex": ("0123456789abcdefABCDEF", 16)}
 
 
-class Unfit(Exception):
+class UnfitFieldError(NovamasError):
     """A part of a frame is not what the field takes."""
 
 
 def decoded(
     fields: Mapping[str, Field], frame: bytes, separator: bytes, known: Values, kept: Values, maps: Mapping[str, Any]
 ) -> Values:
-    """The values of fields in their order, behind those that are ``known``. Raises :class:`Unfit`."""
+    """The values of fields in their order, behind those that are ``known``. Raises :class:`UnfitFieldError`."""
     values = {LATE: False, NOTHING: None, **known}
     pieces = frame.split(separator) if separator else []
     for name, field in fields.items():
         try:
             value = _value(name, field, frame, pieces, bool(separator), values, maps)
-        except Unfit:
+        except UnfitFieldError:
             if not field.optional and not field.keep:
                 raise
             value = None
@@ -50,19 +51,19 @@ def _value(
     if field.blank is not None and value in (field.blank, None):
         return None
     if field.fixed and value != field.fixed:
-        raise Unfit
+        raise UnfitFieldError
     if field.encoding != "text" and isinstance(value, str):
         value = _number(field, value)
     if isinstance(value, int) and not isinstance(value, bool):
         value = scaled(field, value)
         if abs(value) > EXACT:
-            raise Unfit
+            raise UnfitFieldError
     if field.map is None:
         return escape(value.encode("latin-1")) if isinstance(value, str) and not value.isprintable() else value
     table = maps[field.map] if isinstance(field.map, str) else field.map
     found = table.get(_key(value), field.otherwise)
     if found is None:
-        raise Unfit
+        raise UnfitFieldError
     return found
 
 
@@ -70,16 +71,16 @@ def _part(field: Field, at: int, frame: bytes, pieces: list[bytes], separated: b
     """The bytes of a field: a piece between separators, or so many from a place on."""
     if separated:
         if not -len(pieces) <= at < len(pieces):
-            raise Unfit
+            raise UnfitFieldError
         found = pieces[at]
     else:
         begin = at if at >= 0 else len(frame) + at
         end = len(frame) if field.width is None else begin + field.width
         if not 0 <= begin <= end <= len(frame):
-            raise Unfit
+            raise UnfitFieldError
         found = frame[begin:end]
     if field.width is not None and len(found) != field.width:
-        raise Unfit
+        raise UnfitFieldError
     return found
 
 
@@ -88,7 +89,7 @@ def _number(field: Field, text: str) -> int:
         return int.from_bytes(text.encode("latin-1"), "big" if field.encoding == "big" else "little")
     digits, base = _DIGITS[field.encoding]
     if not text or text.strip(digits) or len(text) > 18:
-        raise Unfit
+        raise UnfitFieldError
     return int(text, base)
 
 
@@ -98,7 +99,7 @@ def scaled(field: Field, value: int) -> int | float:
         lowest, count = field.bits
         value = value >> lowest & (1 << count) - 1
     if (field.min is not None and value < field.min) or (field.max is not None and value > field.max):
-        raise Unfit
+        raise UnfitFieldError
     value = value * field.times + field.plus
     return value / 10**field.decimals if field.decimals else value
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 import msgspec
 
 from devices import places
+from devices.errors import NovamasError
 from devices.profiles.language import Profile
 from devices.profiles.soundness import flaws
 from devices.sections import Notes, read
@@ -19,7 +20,7 @@ _PLACE = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+
 """How ``tomllib`` says where a text is no TOML."""
 
 
-class Mistake(msgspec.Struct, frozen=True):
+class ProfileMistake(msgspec.Struct, frozen=True):
     """One thing that is wrong. ``line``: counted from 1; 0: of the whole file. ``place``: ``message[0].fields.spin``."""
 
     line: int
@@ -31,32 +32,32 @@ class Mistake(msgspec.Struct, frozen=True):
         return f"{file}:{self.line or 1}: {self.place + ': ' if self.place else ''}{self.what}"
 
 
-class Mistaken(ValueError):
+class ProfileError(NovamasError, ValueError):
     """A profile that cannot be used; ``mistakes`` holds all that is wrong with it."""
 
-    def __init__(self, mistakes: tuple[Mistake, ...]) -> None:
+    def __init__(self, mistakes: tuple[ProfileMistake, ...]) -> None:
         super().__init__("\n".join(mistake.of("profile") for mistake in mistakes))
         self.mistakes = mistakes
 
 
 def parse(text: str) -> Profile:
-    """The profile of a text. Raises :class:`Mistaken` with every mistake in it."""
+    """The profile of a text. Raises :class:`ProfileError` with every mistake in it."""
     if len(text) > LONGEST:
-        raise Mistaken((Mistake(0, "", f"a profile has at most {LONGEST} bytes"),))
+        raise ProfileError((ProfileMistake(0, "", f"a profile has at most {LONGEST} bytes"),))
     try:
         given = places.loads(text)
     except (ValueError, RecursionError) as error:
         found = _PLACE.fullmatch(str(error))
         line, place, what = (int(found["line"]), found["place"], places.refused(found["what"])) if found else (0, "", str(error))
-        raise Mistaken((Mistake(line, place, what),)) from error
+        raise ProfileError((ProfileMistake(line, place, what),)) from error
     notes: Notes = []
     profile = read(Profile, given, (), notes)
     if not notes:  # what is not even read may mislead whoever looks at the whole
         notes += flaws(profile)
     if notes:
         lines = places.lines(text)
-        made = {Mistake(places.line(lines, at) or 0, places.spell(at), what) for at, what in notes}
-        raise Mistaken(tuple(sorted(made, key=lambda mistake: (mistake.line, mistake.place, mistake.what))))
+        made = {ProfileMistake(places.line(lines, at) or 0, places.spell(at), what) for at, what in notes}
+        raise ProfileError(tuple(sorted(made, key=lambda mistake: (mistake.line, mistake.place, mistake.what))))
     return profile
 
 

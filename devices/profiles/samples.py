@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from devices.profiles.fields import Unfit, scaled
+from devices.profiles.fields import UnfitFieldError, scaled
 from devices.profiles.language import Conditions, Field
 from devices.profiles.saying import CARDS, fields_in, fields_of, filled, hold, suited
 from devices.readings import Reading
@@ -50,7 +50,7 @@ def sampled(field: Field, source: Sample, table: Mapping[str, Any] | None) -> Sa
 def _reached(field: Field, bounds: tuple[int, int]) -> Iterator[int | float]:
     """The values at these bounds; a frame with a number beyond what a reading may hold is not understood."""
     for bound in bounds:
-        with suppress(Unfit):
+        with suppress(UnfitFieldError):
             yield scaled(field, bound)
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
-from devices.profiles.fields import Unfit, Values
+from devices.profiles.fields import UnfitFieldError, Values
 from devices.profiles.language import Conditions, Profile, Say
 from devices.readings import READINGS, AnyReading, Reading
 
@@ -71,17 +71,17 @@ def _text(value: Any) -> str:
 
 
 def made(say: Say, values: Values) -> AnyReading:
-    """The reading, without its frame. Raises :class:`Unfit` where a value is none that it takes."""
+    """The reading, without its frame. Raises :class:`UnfitFieldError` where a value is none that it takes."""
     kind = KINDS[say.reading]
     fields = fields_of(kind)
     given = {key: suited(fields[key], filled(template, values)) for key, template in say.fill.items()}
     present = {key: value for key, value in given.items() if value is not None or fields[key].required}
     if isinstance(present.get("card"), str) and present["card"] not in CARDS:
-        raise Unfit
+        raise UnfitFieldError
     try:
         return cast("AnyReading", msgspec.convert({**present, "type": say.reading, "at": 0.0}, kind))
     except msgspec.ValidationError:
-        raise Unfit from None
+        raise UnfitFieldError from None
 
 
 @cache

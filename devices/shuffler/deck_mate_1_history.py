@@ -27,7 +27,7 @@ _COUNTER = re.compile(r"^\s*(?P<name>[A-Za-z][A-Za-z \-/]{2,40}?)\s*[:=]\s*(?P<c
 _TIME = "%m-%d-%y %H:%M:%S"
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
+class ShufflerEvent(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
     """One event. ``said``: when, by the machine's clock, or null where that is no time. ``true``: the same by a right clock,
     null where nobody has told how far the machine's is off. ``doubtful``: the clock went back after it, so it was off by something
     else then.
@@ -44,7 +44,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
     doubtful: bool = False
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True, tag="head"):
+class ReportHeader(msgspec.Struct, frozen=True, kw_only=True, tag="head"):
     """What stands before the events. ``reported``: when the report was made, by the machine's clock. ``off``: seconds by which
     that clock is behind a right one, null where nobody has told.
     """
@@ -61,16 +61,16 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True, tag="totals"):
     counters: dict[str, int]
 
 
-class History(msgspec.Struct, frozen=True, kw_only=True):
+class ShufflerHistory(msgspec.Struct, frozen=True, kw_only=True):
     """A history. ``events`` in the order of their cycles; ``problems``: line and what is wrong with it."""
 
-    head: Head
-    events: tuple[Event, ...]
+    head: ReportHeader
+    events: tuple[ShufflerEvent, ...]
     totals: Totals
     problems: tuple[tuple[int, str], ...]
 
 
-def read_history(text: str, made: datetime | None = None) -> History:
+def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
     """Read a history. ``made``: the right time at which the report was made, if somebody noted it; it sets the clock right.
 
     Raises ``ValueError`` where there is neither a head nor an event: then it is no such history.
@@ -85,7 +85,7 @@ def read_history(text: str, made: datetime | None = None) -> History:
     off = made.replace(tzinfo=None) - reported if made is not None and reported is not None else None
     problems = [] if made is None or reported is not None else [(1, "the report has no time: the clock cannot be set right by it")]
     rows = sorted(((match, text.count("\n", 0, match.start("name")) + 1) for match in found), key=lambda row: int(row[0]["cycle"]))
-    events: list[Event] = []
+    events: list[ShufflerEvent] = []
     next_said, doubtful = reported, False
     for match, line in reversed(rows):  # from the report back: until the clock was set, it is off by the same
         said = _stamp(match["time"], match["date"])
@@ -95,8 +95,8 @@ def read_history(text: str, made: datetime | None = None) -> History:
         next_said = said or next_said
         events.insert(0, _event(match, line, said, off, doubtful))
     problems += _strange(text, found)
-    return History(
-        head=Head(
+    return ShufflerHistory(
+        head=ReportHeader(
             serial=_of(heads, "serial"),
             reported=reported.isoformat() if reported else None,
             off=off.total_seconds() if off is not None else None,
@@ -110,10 +110,10 @@ def read_history(text: str, made: datetime | None = None) -> History:
     )
 
 
-def _event(match: re.Match[str], line: int, said: datetime | None, off: timedelta | None, doubtful: bool) -> Event:
+def _event(match: re.Match[str], line: int, said: datetime | None, off: timedelta | None, doubtful: bool) -> ShufflerEvent:
     name = " ".join(match["name"].split())
     singular = next((known for known in EVENTS if name.lower().rstrip("s") == known.lower().rstrip("s")), None)
-    return Event(
+    return ShufflerEvent(
         line=line,
         name=singular or name,
         known=singular is not None,

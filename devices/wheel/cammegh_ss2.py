@@ -27,7 +27,7 @@ from devices.readings import (
     escape,
 )
 from devices.wheel import cammegh_ss2_frames as frames
-from devices.wheel.cammegh_ss2_belief import Belief, Believed
+from devices.wheel.cammegh_ss2_belief import Believed, HeardTwice
 from devices.wheel.cammegh_ss2_frames import Status
 
 LONGEST_LINE = 256
@@ -77,7 +77,7 @@ class CammeghSS2:
         self._beat = Beat(device, options.poll or options.period)
         self._reopened = False
 
-        self._belief = Belief(options.heard_twice)
+        self._belief = HeardTwice(options.heard_twice)
         self._last: Status | None = None  # that is believed
         self._phase: Phase | None = None
         self._shown: tuple[Phase, int, int, bool, bool] | None = None

@@ -30,7 +30,7 @@ class _Doubted(msgspec.Struct, frozen=True):
     late: bool
 
 
-class Belief:
+class HeardTwice:
     """``twice``: two lines have to agree; otherwise each line is believed by itself."""
 
     def __init__(self, twice: bool) -> None:

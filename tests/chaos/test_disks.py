@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from controller.journal.journal import Journal
-from controller.journal.schema import JournalUnusable
+from controller.journal.schema import JournalUnusableError
 from tests.chaos.archive import events_of
 from tests.chaos.disk import Full, ReadOnly, SmallBlocks, Unread, disk, mount, spoil, stop
 from tests.chaos.floor import Floor
@@ -240,7 +240,7 @@ async def test_a_disk_that_gives_nothing_for_a_second(unread: Unread) -> None:
             while not found or found[-1] < through:
                 try:
                     found += [entry.position for entry in journal.events_after(found[-1] if found else HEARD, 64)]
-                except JournalUnusable as error:  # a publisher asks again
+                except JournalUnusableError as error:  # a publisher asks again
                     trouble.append(str(error))
                     await asyncio.sleep(0.1)
         curing.join()
@@ -292,7 +292,7 @@ def test_on_a_full_disk_of_small_blocks_the_daemon_does_not_start(small_blocks: 
     with suppress(OSError), filler.open("wb", buffering=0) as file:
         while file.write(b"x" * 1024) == 1024:
             pass
-    with pytest.raises(JournalUnusable, match="No space left"):
+    with pytest.raises(JournalUnusableError, match="No space left"):
         Journal(path)
     filler.unlink()
     Journal(path).close()

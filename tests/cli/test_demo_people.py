@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from controller.contract.commands import AnyCommand
-from controller.demo.people import Person, Said, Seen, dice, shoe, wheel
-from controller.demo.places import FLOOR, PAIR, Place, places
+from controller.demo.people import Person, Said, TableSeen, dice, shoe, wheel
+from controller.demo.places import FLOOR, PAIR, DemoTable, places
 from controller.demo.poker import croupier
 from controller.demo.table_head import PEOPLE
 from controller.games.games import make_game
@@ -52,7 +52,7 @@ class AtTable:
         return shown
 
     def word(self) -> Said | None:
-        return self.person(Seen(shown=self.shown, heard=self._heard, seed="1", slips=self.slips))
+        return self.person(TableSeen(shown=self.shown, heard=self._heard, seed="1", slips=self.slips))
 
     def hear(self, *given: AnyReading | AnyCommand) -> AtTable:
         """Devices speak, or the person does; nobody answers yet."""
@@ -112,7 +112,7 @@ def test_devices_and_tables_have_names_of_their_own_and_people() -> None:
 
 
 def test_what_a_decree_changes() -> None:
-    def at(decree: str, game: str, **asked: Any) -> Place:
+    def at(decree: str, game: str, **asked: Any) -> DemoTable:
         return next(place for place in places(decree, floor=True, **asked) if place.game == game)
 
     assert at("ARA02", "boule").role == "inspector"
@@ -141,7 +141,10 @@ def test_a_ball_between_two_holes_is_null() -> None:
 def test_a_null_spin_has_its_own_reason_at_roulette() -> None:
     seen = {"phase": "decision", "asks": ["round.void"], "round": 4, "unresolved": []}
     for what, reason in (("rotor_not_reversed", "rotor_not_reversed"), ("number_invalid", "inspector")):
-        assert wheel(Seen(shown=seen, heard={"irregularity": {"what": what}})) == ("round.void", {"reason": reason, "round": 4})
+        assert wheel(TableSeen(shown=seen, heard={"irregularity": {"what": what}})) == (
+            "round.void",
+            {"reason": reason, "round": 4},
+        )
 
 
 def test_a_round_that_a_silence_hid_is_null() -> None:
@@ -169,7 +172,7 @@ def test_a_shoe_for_each_demo() -> None:
 def test_what_becomes_of_cards_that_stop_the_table() -> None:
     def said(hands: dict[str, Any], asks: list[str], what: str) -> Said | None:
         shown = {"phase": "decision", "asks": asks, "round": 7, "hands": hands, "unresolved": [], "shoe": {"number": "3"}}
-        return shoe(Seen(shown=shown, heard={"shoe.started": {"seq": 1}, "irregularity": {"seq": 2, "what": what}}))
+        return shoe(TableSeen(shown=shown, heard={"shoe.started": {"seq": 1}, "irregularity": {"seq": 2, "what": what}}))
 
     assert said({}, ["card.decide"], "card_unsure") == ("card.decide", {"action": "next_round"})
     assert said({}, ["card.decide"], "card_unread") == ("card.decide", {"action": "remove"})

@@ -18,7 +18,7 @@ from controller.contract.events import (
     SessionOpened,
 )
 from controller.contract.events import RoundVoid as Void
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import AnyReading, LinkLost, WheelFault, WheelNumber
 
 FATAL = 666
@@ -56,7 +56,7 @@ class Counting:
                 return state, (AlertRaised(alert=fault, what=fault) if active else AlertCleared(alert=fault),)
             case ResultCorrect(number=number, by=by, role=role, round=wanted) if isinstance(number, int):
                 if not 1 <= wanted <= state.round:
-                    raise Rejected("no such round")
+                    raise RejectedError("no such round")
                 return state, (_corrected(number, by, role, session=state.session, round=wanted),)
             case RoundVoid(by=by):
                 void = Void(reason="inspector", law="", article="", last_number=None, by=by, **at)

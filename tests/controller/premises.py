@@ -17,8 +17,8 @@ from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, new_boot
-from controller.proof.archivist import Archivist
-from controller.tables.runner import Station, remembered
+from controller.proof.archivist import JournalUpkeep
+from controller.tables.runner import TableRunner, remembered
 from controller.tables.table import Table as LiveTable
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
 from devices.drivers import driver as find_driver
@@ -47,8 +47,8 @@ class Premises:
         self.journal = Journal(path)
         journal = JournalSettings(path=str(path), read_back_every=read_back_every, keep_days=keep_days)
         settings = Configuration(site=Site(id="palma"), table=(table,), journal=journal)
-        self.archivist = Archivist(settings, self.boot, self.journal, self.alerts, lambda: None)
-        self.station = Station(self._table, self.journal, lambda: self.now, lambda: None, keeper)
+        self.archivist = JournalUpkeep(settings, self.boot, self.journal, self.alerts, lambda: None)
+        self.station = TableRunner(self._table, self.journal, lambda: self.now, lambda: None, keeper)
         found = find_driver(driver)
         self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
         self.tell(Opened(self.now))

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from controller.proof import clocks
 from controller.proof.belief import STEADY, Belief, Known, contradiction, look
-from controller.proof.clocks import Reading, read_clocks, synchronised
+from controller.proof.clocks import ClockReading, read_clocks, synchronised
 from tests.controller.world import DAY, NOON
 
 HOUR = 3600.0
 
 
-def now(wall: float, machine: float = 1000.0, synchronised: bool | None = False) -> Reading:
-    return Reading(NOON + wall, machine, machine, synchronised)
+def now(wall: float, machine: float = 1000.0, synchronised: bool | None = False) -> ClockReading:
+    return ClockReading(NOON + wall, machine, machine, synchronised)
 
 
 def known(wall: float = 0.0, *, confirmed: bool = False, machine: float | None = None) -> Known:
@@ -27,8 +27,8 @@ def known(wall: float = 0.0, *, confirmed: bool = False, machine: float | None =
 @pytest.mark.parametrize(
     ("reading", "before", "doubted"),
     [
-        pytest.param(Reading(30.0, 30.0, 30.0, None), None, "it says 1970-01-01", id="no battery"),
-        pytest.param(Reading(30.0, 30.0, 30.0, True), None, "it says 1970-01-01", id="1970, whoever confirms it"),
+        pytest.param(ClockReading(30.0, 30.0, 30.0, None), None, "it says 1970-01-01", id="no battery"),
+        pytest.param(ClockReading(30.0, 30.0, 30.0, True), None, "it says 1970-01-01", id="1970, whoever confirms it"),
         pytest.param(now(0), None, None, id="the first start of all"),
         pytest.param(now(HOUR), known(), None, id="a start after an hour"),
         pytest.param(now(-HOUR), known(), "the journal was written until", id="a start before the end of the last run"),
@@ -50,7 +50,7 @@ def known(wall: float = 0.0, *, confirmed: bool = False, machine: float | None =
         pytest.param(now(30 * DAY + 300, 1000 + 30 * DAY), known(machine=1000.0), None, id="a doubt of a month, and some drift"),
     ],
 )
-def test_what_contradicts_a_clock(reading: Reading, before: Known | None, doubted: str | None) -> None:
+def test_what_contradicts_a_clock(reading: ClockReading, before: Known | None, doubted: str | None) -> None:
     found = contradiction(reading, before)
     assert (found is None) == (doubted is None), found
     assert (doubted or "") in (found or "")
@@ -72,8 +72,8 @@ def test_a_clock_that_goes_for_a_day_without_a_step_is_believed() -> None:
     assert look(belief, now(45 * DAY + STEADY, STEADY + 60)) == Belief(known(45 * DAY + STEADY, machine=STEADY + 60))
     belief = look(belief, now(44 * DAY, STEADY))  # set once more: it has to begin anew
     assert look(belief, now(45 * DAY, STEADY + DAY - 1)).doubt is not None
-    stopped = look(Belief(), Reading(0.0, 0.0, 0.0, None))
-    assert look(stopped, Reading(STEADY * 9, STEADY * 9, STEADY * 9, None)).doubt is not None  # never in 1970
+    stopped = look(Belief(), ClockReading(0.0, 0.0, 0.0, None))
+    assert look(stopped, ClockReading(STEADY * 9, STEADY * 9, STEADY * 9, None)).doubt is not None  # never in 1970
 
 
 @given(st.lists(st.tuples(st.floats(0, 3 * DAY), st.sampled_from([0, 0, 0, -45 * DAY, 45 * DAY, -HOUR, HOUR])), max_size=30))

@@ -13,7 +13,7 @@ import pytest
 from msgspec import inspect
 
 from controller.configuration.file import load
-from controller.configuration.settings import Configuration, Mistaken
+from controller.configuration.settings import Configuration, ConfigurationError
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
 from devices.links import mqtt, replay, serial_port, usb
@@ -85,7 +85,7 @@ def test_a_mistaken_number_is_told_by_its_line(tmp_path: Path, key: str, number:
     section, name = key.split(".")
     file = tmp_path / "novamas.toml"
     file.write_text(f'[site]\nid = "palma"\n[{section}]\n{name} = {number}\n')
-    with pytest.raises(Mistaken) as mistaken:
+    with pytest.raises(ConfigurationError) as mistaken:
         load(file)
     assert [each.what for each in mistaken.value.mistakes if each.place == f"line 4: {key}"]
 

@@ -8,7 +8,7 @@ import socket
 import aiomqtt
 import pytest
 
-from controller.mqtt.embedded_broker import NotLoopback, embedded_broker, loopback
+from controller.mqtt.embedded_broker import NotLoopbackError, embedded_broker, loopback
 
 
 async def test_it_serves_a_free_port_of_this_machine_and_ends_cleanly() -> None:
@@ -26,7 +26,7 @@ async def test_it_serves_a_free_port_of_this_machine_and_ends_cleanly() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "pit.example"])
 async def test_it_serves_no_other_machine(host: str) -> None:
-    with pytest.raises(NotLoopback, match="of your own"):
+    with pytest.raises(NotLoopbackError, match="of your own"):
         async with embedded_broker(host, 0):
             pass
 

@@ -14,19 +14,19 @@ import structlog
 from nacl.public import PrivateKey
 
 from controller.cli import main
-from controller.confidential.boxes import Keeper, Unopened, is_locked, is_sealed, open_sealed
+from controller.confidential.boxes import Keeper, UnopenedBoxError, is_locked, is_sealed, open_sealed
 from controller.contract.commands import AnyCommand, BetsClose, CardDecide, CardsTurn, Command, RoundConfirm, SessionOpen
 from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardsBurned, CardTurned, RoundResult
 from controller.contract.notation import Input, read_event, read_input, write
 from controller.contract.retained import About
 from controller.contract.topics import Topics
 from controller.games.decks import deck
-from controller.games.game import Game, Rejected
+from controller.games.game import Game, RejectedError
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.mqtt.tables_api import Desk, Place
-from controller.tables.runner import Station
+from controller.mqtt.tables_api import ServedTable, TablesApi
+from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import Heard
 from devices.readings import CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
@@ -118,7 +118,7 @@ class Floor:
             saved = self.journal.last_saved("t1")
             return table_of(*self._names, boot=f"boot-{self.boots}", saved=saved and KEEPER.unlock(saved))
 
-        self.station = Station(make, self.journal, lambda: 1.0, lambda: None, KEEPER)
+        self.station = TableRunner(make, self.journal, lambda: 1.0, lambda: None, KEEPER)
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class Floor:
     async def _follow(self, given: AnyCommand) -> list[str]:
         try:
             await self.station.follow(given)
-        except Rejected as no:
+        except RejectedError as no:
             return [str(no)]
         return []
 
@@ -276,7 +276,7 @@ def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
     """What everybody sees of a step, and the cards that it tells."""
     try:
         events = table.take(given, "now", 0)
-    except Rejected as no:
+    except RejectedError as no:
         return [str(no).encode()], set()
     retained = [body for body in table.retained().values() if body]
     return [*map(write, events), *retained], told_by(events)
@@ -305,15 +305,15 @@ async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Pat
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
 
-        def start(keeper: Keeper) -> Station:
+        def start(keeper: Keeper) -> TableRunner:
             def make() -> Table:
                 saved = journal.last_saved("t1")
                 try:
                     return table_of("face-down", "ARA02", saved=saved and keeper.unlock(saved))
-                except Unopened:
+                except UnopenedBoxError:
                     return table_of("face-down", "ARA02", saved=saved)
 
-            return Station(make, journal, lambda: 1.0, lambda: None, keeper)
+            return TableRunner(make, journal, lambda: 1.0, lambda: None, keeper)
 
         station = start(KEEPER)
         station.take([CardDrawn(at=1.0, device="shoe", card="7h")])
@@ -331,7 +331,7 @@ async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Pat
 
 def test_a_table_with_hidden_cards_has_a_keeper(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal, pytest.raises(ValueError, match="no key to seal"):
-        Station(lambda: table_of("face-down", "ARA02"), journal, lambda: 1.0, lambda: None)
+        TableRunner(lambda: table_of("face-down", "ARA02"), journal, lambda: 1.0, lambda: None)
 
 
 async def test_what_is_sealed_is_published_and_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -344,7 +344,7 @@ async def test_what_is_sealed_is_published_and_opened(tmp_path: Path, capsys: py
         await floor.take(drawn)
         await floor.take(noise)
         outgoing = floor.journal.events_after(0, 100)
-    desk = Desk("pit-1", "b1", Topics("casino"), {"t1": Place(floor.station, Topics("casino"), {}, 1.0)})
+    desk = TablesApi("pit-1", "b1", Topics("casino"), {"t1": ServedTable(floor.station, Topics("casino"), {}, 1.0)})
     assert desk.topic("t1", "sealed") == "novamas/v1/casino/t1/sealed"
     sealed = [entry for entry in outgoing if entry.kind == "input"]
     assert [entry.kind for entry in outgoing if entry.position >= sealed[0].position] == ["input", "event", "input"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from controller.configuration import settings
 from controller.configuration.file import load
-from controller.configuration.settings import Configuration, Mistake, Mistaken
+from controller.configuration.settings import Configuration, ConfigurationError, Mistake
 from devices import places, sections
 from devices.drivers import DRIVERS, driver
 
@@ -39,7 +39,7 @@ def mistakes(folder: Path, text: str) -> list[str]:
     """What is wrong with a text, as ``place: what``."""
     file = folder / "novamas.toml"
     file.write_text(text)
-    with pytest.raises(Mistaken) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         load(file)
     return [f"{mistake.place}: {mistake.what}" for mistake in caught.value.mistakes]
 
@@ -244,12 +244,12 @@ def test_a_table_of_codes_is_checked(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(Mistaken, match=r"lost\.toml: file: cannot be read: No such file"):
+    with pytest.raises(ConfigurationError, match=r"lost\.toml: file: cannot be read: No such file"):
         load(tmp_path / "lost.toml")
-    with pytest.raises(Mistaken, match="file: cannot be read: Is a directory"):
+    with pytest.raises(ConfigurationError, match="file: cannot be read: Is a directory"):
         load(tmp_path)
     (tmp_path / "latin").write_bytes(b"# caf\xe9\n")
-    with pytest.raises(Mistaken, match="byte 6: is not UTF-8"):
+    with pytest.raises(ConfigurationError, match="byte 6: is not UTF-8"):
         load(tmp_path / "latin")
 
 
@@ -283,7 +283,7 @@ def test_a_damaged_file_is_told_or_read(tmp_path_factory: pytest.TempPathFactory
     told: tuple[Mistake, ...] = ()
     try:
         read = load(file)
-    except Mistaken as mistaken:
+    except ConfigurationError as mistaken:
         told = mistaken.mistakes
     else:
         assert read.table
@@ -310,7 +310,7 @@ def test_lines_end_where_toml_says_so(tmp_path: Path) -> None:
     text = GOOD.replace("[[table]]", '[log]\nlevel = "\u2028"\n[[table]]').replace('"wheel"', "7").replace("\n", "\r\n")
     file = tmp_path / "novamas.toml"
     file.write_bytes(text.encode())
-    with pytest.raises(Mistaken) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         load(file)
     assert [mistake.place for mistake in caught.value.mistakes] == ["line 6: log.level", "line 12: table[0].device[0].id"]
 

@@ -13,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.contract.topics import DEEPEST, LONGEST, Topics, within
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.journal.journal import Journal
 from controller.mqtt.connection import Incoming
-from controller.mqtt.tables_api import CORRELATION, Desk, Place
+from controller.mqtt.tables_api import CORRELATION, ServedTable, TablesApi
 from tests.controller.test_station import station
 
 REPLY = "novamas/v1/palma/r1/reply"
 ORDER = b'{"by":"M. Lasa","role":"table_head","client":"t","id":7}'
 
 
-def desk(journal: Journal) -> Desk:
+def desk(journal: Journal) -> TablesApi:
     topics = Topics("palma")
-    return Desk("pit-1", "b1", topics, {"r1": Place(station(journal), topics, {}, 1.0)}, ("consoles",))
+    return TablesApi("pit-1", "b1", topics, {"r1": ServedTable(station(journal), topics, {}, 1.0)}, ("consoles",))
 
 
 async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ async def test_what_was_refused_or_discarded_is_counted(tmp_path: Path, monkeypa
         made = desk(journal)
 
         async def refuses(_: object) -> None:
-            raise Rejected("no")
+            raise RejectedError("no")
 
         monkeypatch.setattr(made._places["r1"].station, "follow", refuses)
         with structlog.testing.capture_logs() as logs:

@@ -17,13 +17,13 @@ from controller.contract.events import AnyEvent, DeviceCommanded
 from controller.contract.notation import Input
 from controller.contract.orders import DeviceOrder
 from controller.contract.retained import About
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.tables import device_orders
 from controller.tables import runner as station
 from controller.tables.device_orders import command_device
-from controller.tables.runner import Station
+from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.device import Device
 from devices.readings import WheelNumber
@@ -37,7 +37,7 @@ GAME = make_game("roulette-french", "ARA02", {})
 class Floor(NamedTuple):
     """A table and its device; ``path``: of the journal."""
 
-    station: Station
+    station: TableRunner
     device: Device
     pty: Pty
     path: Path
@@ -70,7 +70,7 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
             about = About(devices={"wheel": "lines"})
             return Table("palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.last_saved("r1"), about=about)
 
-        made = Station(make, journal, lambda: 1.0, lambda: None)
+        made = TableRunner(make, journal, lambda: 1.0, lambda: None)
         device = Device(id="wheel", url=pty.url, codec=Lines(), take=made.take, stale_after=1000.0, commands_enabled=commands)
         running = asyncio.create_task(device.run())
         await until(lambda: device.health().link)
@@ -106,7 +106,7 @@ async def test_nothing_goes_out_before_it_is_stored(tmp_path: Path) -> None:
 async def test_what_is_stored_too_late_is_not_sent_and_that_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(station, "PATIENCE", 0.1)
     async with floor(tmp_path) as at:
-        with at.occupied(), pytest.raises(Rejected, match="taken, but not stored yet"):
+        with at.occupied(), pytest.raises(RejectedError, match="taken, but not stored yet"):
             await at.say("hello")
         assert [each.get("unsent") for each in await at.stored()] == [None, None, device_orders.LATE, device_orders.LATE]
         assert not at.pty.hears()
@@ -119,7 +119,7 @@ async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -
             await until(lambda: at.station.waits > 0)
             at.pty.unplug()
             await until(lambda: at.device.health().state == "lost")
-        with pytest.raises(Rejected, match="wheel is not connected"):
+        with pytest.raises(RejectedError, match="wheel is not connected"):
             await saying
         told = [each for each in await at.stored() if each["type"] == "device.commanded"]
         assert ["not connected" in each.get("unsent", "") for each in told] == [False, True]
@@ -135,7 +135,7 @@ async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -
 )
 async def test_what_is_refused_leaves_nothing(tmp_path: Path, role: Role, command: str, enabled: bool, why: str) -> None:
     async with floor(tmp_path, commands=enabled) as at:
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             await at.say("hello", role, command)
         assert await at.stored() == []
         assert not at.pty.hears()
@@ -172,13 +172,13 @@ def test_it_is_for_some_roles(command: str, roles: set[str]) -> None:
                 *("wheel", command, "M. Lasa", role, None, 1),
             )
         else:
-            with pytest.raises(Rejected, match=f"the role {role} may not say this; it is for .*technician"):
+            with pytest.raises(RejectedError, match=f"the role {role} may not say this; it is for .*technician"):
                 take(table, to_wheel(command, role))
             assert table.seq == 0
 
 
 def test_a_command_to_a_device_that_there_is_not_is_refused() -> None:
-    with pytest.raises(Rejected, match="no device 'wheel' at this table; there are: shoe"):
+    with pytest.raises(RejectedError, match="no device 'wheel' at this table; there are: shoe"):
         take(at_table(("shoe",)), to_wheel())
 
 
@@ -188,7 +188,7 @@ def test_a_command_to_a_device_needs_a_journal_and_no_game() -> None:
     assert not table.sound
     assert [type(event) for event in take(table, to_wheel())] == [DeviceCommanded]
     table.halted = "no room"
-    with pytest.raises(Rejected, match="in fault: no room"):
+    with pytest.raises(RejectedError, match="in fault: no room"):
         take(table, to_wheel())
     (told,) = take(table, to_wheel(role="croupier", unsent="the link was closed before"))
     assert isinstance(told, DeviceCommanded)

@@ -15,13 +15,13 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from controller.configuration.file import load
-from controller.configuration.settings import Configuration, Mistaken
+from controller.configuration.settings import Configuration, ConfigurationError
 from controller.games.games import GAMES, make_game, settings_of
 from controller.rulebooks.rulebook import rulebook
 from devices import places, sections
 from devices.drivers import DRIVERS, driver
 from devices.profiles.language import Profile
-from devices.profiles.profile import Mistaken as ProfileMistaken
+from devices.profiles.profile import ProfileError as ProfileMistaken
 from devices.profiles.profile import parse
 from devices.recording import RecordingError, read_recording
 from tests.hostile import TOML
@@ -100,7 +100,7 @@ def test_every_key_of_the_configuration(tmp_path: Path, way: tuple[str, ...]) ->
         file.write_text(text_of(spoiled(GOOD, way, piece)))
         try:
             load(file)
-        except Mistaken:
+        except ConfigurationError:
             refused += 1
     assert refused
 
@@ -109,7 +109,7 @@ def test_every_key_of_the_configuration(tmp_path: Path, way: tuple[str, ...]) ->
 def test_what_is_no_toml_is_a_mistake(tmp_path: Path, piece: str) -> None:
     file = tmp_path / "novamas.toml"
     file.write_text(text_of(spoiled(GOOD, ("site", "id"), piece)))
-    with pytest.raises(Mistaken):
+    with pytest.raises(ConfigurationError):
         load(file)
     with pytest.raises(ProfileMistaken):
         parse(f"name = {piece}\n")

@@ -22,12 +22,12 @@ from controller.contract.events import AnyEvent
 from controller.contract.json_bodies import read_body
 from controller.contract.node import Checkpoint
 from controller.contract.notation import read_event, read_input, write
-from controller.contract.orders import DeviceOrder, Recall, Unreadable, client_of, read_order
+from controller.contract.orders import DeviceOrder, Recall, UnreadableCommandError, client_of, read_order
 from controller.contract.topics import level
 from controller.games.games import make_game
 from controller.journal.setup import Begun, Boot
 from controller.proof.checkpoint import checkpoint_path, flaw, kept
-from controller.proof.segment import FORMAT, Broken, Header, Line, Segment
+from controller.proof.segment import FORMAT, BrokenSegmentError, Header, Line, Segment
 from controller.proof.witness import Witness
 from controller.tables.table import Table, _Saved
 from devices.readings import EXACT, READINGS
@@ -55,7 +55,7 @@ def test_every_field_of_every_command(kind: type[msgspec.Struct]) -> None:
     taken = 0
     for spoiled_field, line in spoiled(kind, "id", "client", without=STAMPED):
         client_of(line)
-        with suppress(Unreadable):
+        with suppress(UnreadableCommandError):
             sender, said = read_order(order_of(kind), line, 1.0)
             taken += 1
             assert bounded(msgspec.json.encode(said)), (spoiled_field, line[:200])
@@ -68,7 +68,7 @@ def test_anything_in_any_field_of_any_command(kind: type[msgspec.Struct], data: 
     keys = [field.encode_name for field in fields(kind)] + ["id", "client"]
     given_fields = data.draw(st.dictionaries(st.sampled_from(keys), anything, max_size=4))
     said = {key: value for key, value in sample(kind).items() if key not in STAMPED} | given_fields
-    with suppress(Unreadable, UnicodeEncodeError):
+    with suppress(UnreadableCommandError, UnicodeEncodeError):
         _, order = read_order(order_of(kind), json.dumps(said).encode(), 1.0)
         assert bounded(msgspec.json.encode(order))
         if not isinstance(order, Recall | DeviceOrder):
@@ -111,7 +111,7 @@ def test_every_field_of_a_segment(tmp_path: Path) -> None:
     for lines in files:
         with gzip.open(path, "wb", compresslevel=1) as file:
             file.write(b"\n".join(lines) + b"\n")
-        with suppress(Broken), closing(Segment(path)) as segment:
+        with suppress(BrokenSegmentError), closing(Segment(path)) as segment:
             told = [*segment.entries(), segment.header, segment.checkpoint]
             assert all(abs(number) < 2**63 for each in told for number in numbers(msgspec.to_builtins(each)))
 

@@ -15,7 +15,7 @@ import pytest
 from controller.journal import file
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.journal.schema import JournalFull, JournalUnusable, Row
+from controller.journal.schema import JournalFullError, JournalUnusableError, Row
 from controller.journal.store import Store
 from tests.controller.records import record
 
@@ -165,9 +165,9 @@ async def test_closed_while_the_disk_is_full_nothing_is_acknowledged(path: Path)
         other.execute("CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END")
         stored = journal.append(record(2))
         await asyncio.to_thread(journal.close)
-        with pytest.raises(JournalUnusable, match="closed before it was stored: no room"):
+        with pytest.raises(JournalUnusableError, match="closed before it was stored: no room"):
             await stored
-    with pytest.raises(JournalUnusable, match="closed"):
+    with pytest.raises(JournalUnusableError, match="closed"):
         journal.append(record(3))
 
 
@@ -178,7 +178,7 @@ async def test_too_much_in_memory_is_refused(path: Path) -> None:
             other.execute("CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'no room'); END")
             waiting = [journal.append(record(1)), journal.append(record(2))]
             assert await changes.get() == f"{path}: no room"
-            with pytest.raises(JournalFull, match=r"2 records wait .* no room"):
+            with pytest.raises(JournalFullError, match=r"2 records wait .* no room"):
                 journal.append(record(3))
             other.execute("DROP TRIGGER full")
         assert await asyncio.gather(*waiting) == [3, 6]
@@ -265,7 +265,7 @@ async def test_a_damaged_file_is_set_aside(path: Path, how: str) -> None:
 
 
 async def test_only_one_daemon_uses_a_journal(path: Path) -> None:
-    with closing(Journal(path)), pytest.raises(JournalUnusable, match="another daemon"):
+    with closing(Journal(path)), pytest.raises(JournalUnusableError, match="another daemon"):
         Journal(path)
     Journal(path).close()
 
@@ -274,7 +274,7 @@ def test_the_lock_ends_with_its_process(path: Path) -> None:
     with program("until_killed", path) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        with pytest.raises(JournalUnusable, match="another daemon"):
+        with pytest.raises(JournalUnusableError, match="another daemon"):
             Journal(path)
     Journal(path).close()
 
@@ -282,28 +282,31 @@ def test_the_lock_ends_with_its_process(path: Path) -> None:
 def test_what_is_not_a_journal_is_left_alone(path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE things (name)")
-    with pytest.raises(JournalUnusable, match="not a journal"):
+    with pytest.raises(JournalUnusableError, match="not a journal"):
         Journal(path)
     assert not list(path.parent.glob("*corrupt*"))
 
 
 def test_a_journal_of_another_release_is_left_alone(path: Path) -> None:
     Journal(path).close()
-    with broken_by(path, "UPDATE meta SET value = '99' WHERE key = 'version'"), pytest.raises(JournalUnusable, match="format 99"):
+    with (
+        broken_by(path, "UPDATE meta SET value = '99' WHERE key = 'version'"),
+        pytest.raises(JournalUnusableError, match="format 99"),
+    ):
         Journal(path)
 
 
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(JournalUnusable, match=r"file/journal\.sqlite3: "):
+    with pytest.raises(JournalUnusableError, match=r"file/journal\.sqlite3: "):
         Journal(tmp_path / "file" / "journal.sqlite3")
 
 
 def test_reading_what_is_no_journal(tmp_path: Path) -> None:
-    with pytest.raises(JournalUnusable, match="none"):
+    with pytest.raises(JournalUnusableError, match="none"):
         JournalReader(tmp_path / "none")
     (tmp_path / "text").write_text("text")
-    with pytest.raises(JournalUnusable, match="text"):
+    with pytest.raises(JournalUnusableError, match="text"):
         JournalReader(tmp_path / "text")
 
 

@@ -12,10 +12,10 @@ from nacl.public import PrivateKey, SealedBox
 from nacl.signing import SigningKey
 
 from controller.cli import main
-from controller.confidential.boxes import BadSignature, Keeper, Unopened, open_sealed, public_key, signer_of, spelled
-from controller.confidential.key_file import KeyFileUnusable, read_key_file
+from controller.confidential.boxes import BadSignatureError, Keeper, UnopenedBoxError, open_sealed, public_key, signer_of, spelled
+from controller.confidential.key_file import KeyFileError, read_key_file
 from controller.configuration.file import load
-from controller.configuration.settings import Configuration, Mistaken
+from controller.configuration.settings import Configuration, ConfigurationError
 from controller.contract.sealed import Opened
 from controller.proof.checkpoint import public
 from controller.service.keys import keeper_of
@@ -49,13 +49,15 @@ def section(key: str) -> str:
 
 
 def test_a_real_table_needs_the_key_of_surveillance(tmp_path: Path) -> None:
-    with pytest.raises(Mistaken, match=r"table\[0\].game: punto-banca deals cards face down: set surveillance.public_key"):
+    with pytest.raises(
+        ConfigurationError, match=r"table\[0\].game: punto-banca deals cards face down: set surveillance.public_key"
+    ):
         configured(tmp_path)
 
 
 @pytest.mark.parametrize("key", ["", "7h", "00" * 31, "zz" * 32, "Ñ" * 44])
 def test_a_key_that_is_none_is_a_mistake(key: str, tmp_path: Path) -> None:
-    with pytest.raises(Mistaken, match=r"surveillance.public_key: expected"):
+    with pytest.raises(ConfigurationError, match=r"surveillance.public_key: expected"):
         configured(tmp_path, section(key))
 
 
@@ -69,16 +71,16 @@ def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_dae
     entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b'{"card":"7h"}'))
     sealed, locked = keeper.seal(entry), keeper.lock(b'{"card":"7h"}')
     assert bytes(open_sealed(sealed, PAIR).body) == b'{"card":"7h"}'
-    with pytest.raises(Unopened, match="another key"):
+    with pytest.raises(UnopenedBoxError, match="another key"):
         open_sealed(sealed, PrivateKey.generate())
-    with pytest.raises(Unopened, match="not sealed"):
+    with pytest.raises(UnopenedBoxError, match="not sealed"):
         open_sealed(locked, PAIR)
     again = keeper_of(configured(tmp_path, section(spelled(PAIR.public_key))))
     assert again.unlock(locked) == b'{"card":"7h"}'
     secret = tmp_path / "journal.sqlite3.secret"
     assert secret.stat().st_mode & 0o777 == 0o600
     secret.unlink()
-    with pytest.raises(Unopened, match=r"journal\.sqlite3\.secret"):
+    with pytest.raises(UnopenedBoxError, match=r"journal\.sqlite3\.secret"):
         keeper_of(configured(tmp_path, section(spelled(PAIR.public_key)))).unlock(locked)
 
 
@@ -108,7 +110,7 @@ def test_a_box_says_which_daemon_made_it() -> None:
         {**fields, "signature": "00" * 64},
         {**fields, "signature": "zz"},
     ):
-        with pytest.raises(BadSignature, match="was not signed with the key"):
+        with pytest.raises(BadSignatureError, match="was not signed with the key"):
             signer_of(msgspec.json.encode(forged))
 
 
@@ -163,13 +165,13 @@ def test_simulated_tables_make_a_pair_of_their_own(tmp_path: Path) -> None:
 def test_the_secret_as_a_credential(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = configured(tmp_path, section(spelled(PAIR.public_key)) + '\nsecret_credential = "novamas.secret"')
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
-    with pytest.raises(KeyFileUnusable, match=r"'novamas.secret': no LoadCredential="):
+    with pytest.raises(KeyFileError, match=r"'novamas.secret': no LoadCredential="):
         keeper_of(configuration)
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
-    with pytest.raises(KeyFileUnusable, match=r"novamas\.secret: No such file"):
+    with pytest.raises(KeyFileError, match=r"novamas\.secret: No such file"):
         keeper_of(configuration)
     (tmp_path / "novamas.secret").write_text("no key")
-    with pytest.raises(KeyFileUnusable, match="64 hexadecimal digits"):
+    with pytest.raises(KeyFileError, match="64 hexadecimal digits"):
         keeper_of(configuration)
     (tmp_path / "novamas.secret").write_text("11" * 32)
     assert keeper_of(configuration).unlock(keeper_of(configuration).lock(b"1")) == b"1"

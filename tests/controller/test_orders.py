@@ -15,7 +15,7 @@ from msgspec.structs import fields
 
 from controller.contract.commands import COMMANDS, RoundVoid
 from controller.contract.notation import read_input, write
-from controller.contract.orders import LARGEST, DeviceOrder, Recall, Reply, Sender, Unreadable, read_order
+from controller.contract.orders import LARGEST, DeviceOrder, Recall, Reply, Sender, UnreadableCommandError, read_order
 from controller.contract.topics import Topics, level
 
 HEAD = {"by": "M. Lasa", "role": "table_head"}
@@ -59,12 +59,12 @@ def test_orders_to_a_device_and_recalls() -> None:
     ],
 )
 def test_what_is_wrong_is_named(name: str, fields: dict[str, Any], told: str) -> None:
-    with pytest.raises(Unreadable, match=told):
+    with pytest.raises(UnreadableCommandError, match=told):
         order(name, **fields)
 
 
 def test_whoever_asks_wrongly_is_known_all_the_same() -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableCommandError) as caught:
         order("bets.steal", client="t", id=3)
     assert caught.value.sender == Sender("t", 3)
 
@@ -74,12 +74,12 @@ def test_whoever_asks_wrongly_is_known_all_the_same() -> None:
     st.binary(max_size=200),
 )
 def test_no_bytes_raise_anything_else(name: str, body: bytes) -> None:
-    with suppress(Unreadable):
+    with suppress(UnreadableCommandError):
         read_order(name, body, 0.0)
 
 
 def test_a_body_is_bounded() -> None:
-    with pytest.raises(Unreadable, match=str(LARGEST)):
+    with pytest.raises(UnreadableCommandError, match=str(LARGEST)):
         read_order("round-void", b" " * (LARGEST + 1), 0.0)
 
 
@@ -87,7 +87,7 @@ def test_a_body_is_bounded() -> None:
 @pytest.mark.parametrize("key", ["id", "by", "note", "client", "f"])
 def test_brackets_within_brackets_without_end_are_refused(key: str, depth: int) -> None:
     body = b'{"%b":%b%b}' % (key.encode(), b"[" * depth, b"]" * depth)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableCommandError):
         read_order("session.open", body, 1.0)
 
 
@@ -111,7 +111,7 @@ def test_any_value_of_any_field_is_taken_or_refused_and_can_be_answered(name: st
     said = {**HEAD, **given_fields}
     try:
         sender, command = read_order(name, json.dumps(said).encode(), 1.0)
-    except Unreadable as bad:
+    except UnreadableCommandError as bad:
         sender, command = bad.sender, None
     assert msgspec.json.decode(msgspec.json.encode(Reply(id=sender.id, ok=True))) is not None
     if command is not None and not isinstance(command, Recall | DeviceOrder):
@@ -134,5 +134,5 @@ def test_every_topic_keeps_to_what_all_brokers_allow() -> None:
 
 
 def test_a_client_has_no_dot() -> None:
-    with pytest.raises(Unreadable, match="client: 1 to 64 letters, digits, hyphens and underscores"):
+    with pytest.raises(UnreadableCommandError, match="client: 1 to 64 letters, digits, hyphens and underscores"):
         order("session-open", **HEAD, client="desk.7")

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from controller.configuration.file import load
-from controller.configuration.settings import Mistaken
+from controller.configuration.settings import ConfigurationError
 from controller.journal.setup import Boot, boot
 from devices.drivers import driver
 from tests.devices.profiles.described import FOLDER
@@ -36,7 +36,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def mistakes(file: Path) -> list[str]:
-    with pytest.raises(Mistaken) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         load(file)
     return [f"{mistake.place}: {mistake.what}" for mistake in caught.value.mistakes]
 

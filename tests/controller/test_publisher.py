@@ -12,7 +12,7 @@ from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.mqtt.connection import Connection, Message
 from controller.mqtt.publisher import BACKLOG, LONGEST, LONGEST_REFUSED, SHORTEST, SHORTEST_REFUSED, Publisher, next_pause
-from controller.mqtt.tables_api import Desk
+from controller.mqtt.tables_api import TablesApi
 from tests.controller.records import record
 
 
@@ -59,7 +59,7 @@ async def test_a_display_does_not_wait_for_the_backlog(tmp_path: Path) -> None:
         for number in range(1, 301):
             stored = journal.append(record(number))
         await stored
-        desk = Desk("pit-1", "b1", Topics("palma"), {})
+        desk = TablesApi("pit-1", "b1", Topics("palma"), {})
         publisher = Publisher(Broker(), "novamas", journal, desk)
 
         def meanwhile() -> None:

@@ -16,8 +16,8 @@ from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
 from controller.journal.salvage import spans
-from controller.journal.schema import Entry, JournalUnread, JournalUnusable
-from controller.tables.runner import Station
+from controller.journal.schema import Entry, JournalUnreadError, JournalUnusableError
+from controller.tables.runner import TableRunner
 from tests.chaos.disk import spoil
 from tests.controller.premises import Premises
 from tests.controller.records import record
@@ -103,7 +103,7 @@ async def told(made: Journal, after: int, through: int) -> list[Entry]:
         while (found[-1].position if found else after) < through:
             try:
                 events = made.events_after(found[-1].position if found else after, 64)
-            except JournalUnusable:
+            except JournalUnusableError:
                 await asyncio.sleep(0.02)
                 continue
             found += [entry for entry in events if entry.position <= through]
@@ -239,7 +239,7 @@ async def test_at_a_start_the_disk_is_asked_again(path: Path, monkeypatch: pytes
         nonlocal tries
         tries += 1
         if tries < 4:
-            raise JournalUnread("the disk does not give it")
+            raise JournalUnreadError("the disk does not give it")
         return open_checked(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(file, "open_checked", reluctant)
@@ -269,7 +269,7 @@ async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(path: Path, mon
     run = Premises(path)
     await run.open()
     await run.station.idle()
-    station: Station = run.station
+    station: TableRunner = run.station
     station._overrun = True
     last_saved = JournalReader.last_saved
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from controller.journal import journal as writer
 from controller.journal.reader import JournalReader
-from controller.journal.schema import Entry, JournalUnusable
+from controller.journal.schema import Entry, JournalUnusableError
 from controller.journal.setup import Boot, Removed, boot
 from controller.proof import archivist, sealing, timekeeper
 from controller.proof.checkpoint import key_path, load_key, public
@@ -241,7 +241,7 @@ async def test_nothing_is_removed_that_could_not_be_told(path: Path, world: Worl
         await live(run, world, 3)
 
         def refuse(*_: object, **__: object) -> None:
-            raise JournalUnusable("closed")
+            raise JournalUnusableError("closed")
 
         with monkeypatch.context() as patched:
             patched.setattr(archivist, "boot", refuse)

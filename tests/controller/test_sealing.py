@@ -19,8 +19,8 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import Record
 from controller.proof.audit import audit
 from controller.proof.checkpoint import key_path, load_key, make_key, public
-from controller.proof.sealing import DAY, Sealed, remove, seal
-from controller.proof.segment import Broken, Segment, folder, segments, span
+from controller.proof.sealing import DAY, SealedDay, remove, seal
+from controller.proof.segment import BrokenSegmentError, Segment, folder, segments, span
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
 from tests.controller.premises import Premises, entries
@@ -49,7 +49,7 @@ async def ten_days(path: Path) -> None:
                 await journal.append(record(number, day))
 
 
-def sealed(path: Path, now: str = "2026-11-10T12:00:00.000000Z", acknowledged: int = 300, keep_days: int = 30) -> Sealed:
+def sealed(path: Path, now: str = "2026-11-10T12:00:00.000000Z", acknowledged: int = 300, keep_days: int = 30) -> SealedDay:
     """By a daemon that has run since the first of November, and has sealed each day as soon as it was over."""
     key = load_key(key_path(path)) if key_path(path).exists() else make_key(key_path(path))
     first, last = date.fromisoformat(DAYS[0]), date.fromisoformat(now[:10])
@@ -108,7 +108,7 @@ async def test_the_last_entry_stays_and_the_chain_goes_on(tmp_path: Path) -> Non
     path = tmp_path / "journal.sqlite3"
     await ten_days(path)
     done = sealed(path, now="2026-12-24T12:00:00.000000Z", keep_days=60)
-    assert done == Sealed(300, 300)
+    assert done == SealedDay(300, 300)
     with closing(Journal(path)) as journal:
         await until_cut(journal, path, 300)
     assert [entry.position for entry in entries(path)] == [300]
@@ -146,7 +146,7 @@ async def test_what_nobody_has_heard_is_never_cut(tmp_path: Path) -> None:
     await ten_days(path)
     assert sealed(path, acknowledged=31).cut == 31
     assert sealed(path, acknowledged=0).cut == 0
-    assert sealed(path, now="2027-11-10T12:00:00.000000Z", acknowledged=0) == Sealed(300, 0)
+    assert sealed(path, now="2027-11-10T12:00:00.000000Z", acknowledged=0) == SealedDay(300, 0)
     assert len(segments(path)) == 10
 
 
@@ -207,7 +207,7 @@ async def test_a_chain_that_does_not_hold_is_not_sealed(tmp_path: Path) -> None:
     await ten_days(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("UPDATE entry SET body = 'other' WHERE position = 40")
-    with pytest.raises(Broken, match="entry 40 does not hold"):
+    with pytest.raises(BrokenSegmentError, match="entry 40 does not hold"):
         sealed(path)
     assert [span(each)[0] for each in segments(path)] == DAYS[:1]
     assert list(folder(path).glob("*.part")) == []

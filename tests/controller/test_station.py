@@ -18,14 +18,14 @@ from controller.contract.commands import SessionOpen
 from controller.contract.notation import read_event
 from controller.contract.orders import Recall
 from controller.contract.topics import Topics
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt.publisher import Publisher
-from controller.mqtt.tables_api import Desk, Place
+from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service import health
-from controller.service.health import Physician
-from controller.tables.runner import Station
+from controller.service.health import HealthReporter
+from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import Heard
 from devices.device import Device
@@ -36,11 +36,11 @@ from tests.devices.parts import Lines, Pty, until
 GAME = make_game("roulette-french", "ARA02", {})
 
 
-def station(journal: Journal) -> Station:
+def station(journal: Journal) -> TableRunner:
     def make() -> Table:
         return Table("palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.last_saved("r1"))
 
-    return Station(make, journal, lambda: 1.0, lambda: None)
+    return TableRunner(make, journal, lambda: 1.0, lambda: None)
 
 
 def session() -> SessionOpen:
@@ -60,7 +60,7 @@ async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(
     """The code of one card may be longer than that of another."""
     keeper = Keeper(PrivateKey.generate().public_key, b"s" * 32)
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        covered = Station(
+        covered = TableRunner(
             lambda: Table("palma", "p1", "face-down", "ARA02", FaceDown(), "b1"), journal, lambda: 1.0, lambda: None, keeper
         )
         for made in (covered, station(journal)):
@@ -94,10 +94,10 @@ async def test_a_table_that_ran_ahead_is_taken_up_from_the_journal(tmp_path: Pat
         with occupied(path):
             made.take([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(6)])
             assert made.lost == 3
-            with pytest.raises(Rejected, match="cannot take more"):
+            with pytest.raises(RejectedError, match="cannot take more"):
                 await made.follow(session())
         await made.idle()
-        with pytest.raises(Rejected):
+        with pytest.raises(RejectedError):
             await made.follow(session())  # the session of before is still open
         made.take([LinkUp(at=2.0, device="wheel-5")])
         await made.idle()
@@ -128,9 +128,9 @@ async def test_a_journal_that_stores_nothing_is_found_out(tmp_path: Path, monkey
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         made = station(journal)
-        places = {"r1": Place(made, Topics("palma"), {}, 1.0)}
-        desk = Desk("pit-1", "b1", Topics("palma"), places)
-        physician = Physician("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
+        places = {"r1": ServedTable(made, Topics("palma"), {}, 1.0)}
+        desk = TablesApi("pit-1", "b1", Topics("palma"), places)
+        physician = HealthReporter("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
         assert physician.stuck() is None
         with occupied(path):
             made.take([LinkGarbage(at=1.0, device="wheel", bytes=3)])
@@ -158,9 +158,9 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
     port = Pty(tmp_path)
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         device = Device(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
-        places = {"r1": Place(station(journal), Topics("palma"), {"wheel": device}, 1.0)}
-        desk = Desk("pit-1", "b1", Topics("palma"), places)
-        physician = Physician("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
+        places = {"r1": ServedTable(station(journal), Topics("palma"), {"wheel": device}, 1.0)}
+        desk = TablesApi("pit-1", "b1", Topics("palma"), places)
+        physician = HealthReporter("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
         before = physician.stands()
         running = asyncio.create_task(device.run())
         await until(lambda: device.health().link)
@@ -181,7 +181,7 @@ async def test_a_command_that_the_journal_cannot_take_is_refused(tmp_path: Path)
         made = station(journal)
         made.halt("the journal cannot be written: disk full")
         assert b'"status":"fault"' in (made.retained["state"] or b"")
-        with pytest.raises(Rejected, match="disk full"):
+        with pytest.raises(RejectedError, match="disk full"):
             await made.follow(session())
         made.halt(None)
         assert b'"status":"fault"' not in (made.retained["state"] or b"")

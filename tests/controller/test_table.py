@@ -22,9 +22,9 @@ from controller.contract.commands import (
 from controller.contract.events import AlertCleared, AlertRaised, AnyEvent, DataLate, DeviceState, ResultCorrected, RoundResult
 from controller.contract.notation import Input, read_event, write
 from controller.contract.retained import About
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
-from controller.tables.table import CORRECTABLE, Table, Unrestorable
+from controller.tables.table import CORRECTABLE, Table, UnrestorableStateError
 from devices.readings import (
     LinkGarbage,
     LinkLate,
@@ -162,7 +162,7 @@ def test_one_word_says_how_the_table_stands() -> None:
     table.halted = "no room"
     assert leaf(table, "state")["status"] == "fault"
     assert leaf(table, "state")["fault"] == "no room"
-    with pytest.raises(Rejected, match="no room"):
+    with pytest.raises(RejectedError, match="no room"):
         take(table, OPEN)
 
 
@@ -221,18 +221,18 @@ def test_history_and_info_are_shown() -> None:
 def test_alerts_are_acknowledged_once() -> None:
     table = make()
     seen = AlertAcknowledge(**HEAD, alert="wheel-link")
-    with pytest.raises(Rejected, match="open: none"):
+    with pytest.raises(RejectedError, match="open: none"):
         take(table, seen)
     take(table, UP, lost())
     (event,) = take(table, seen)
     assert event.seq == 4
     shown = leaf(table, "alert/wheel-link")
     assert (shown["acknowledged_by"], shown["acknowledged_role"]) == ("M. Lasa", "inspector")
-    with pytest.raises(Rejected, match="acknowledged by M"):
+    with pytest.raises(RejectedError, match="acknowledged by M"):
         take(table, seen)
     take(table, UP)
     assert table.retained()["alert/wheel-link"] is None
-    with pytest.raises(Rejected, match="no open alert"):
+    with pytest.raises(RejectedError, match="no open alert"):
         take(table, seen)
 
 
@@ -253,7 +253,7 @@ def test_a_game_that_fails_on_a_reading_gives_no_more_results() -> None:
     assert event.alert == "table-fault"
     assert "a defect" in str(event.detail)
     assert take(table, NUMBER) == []
-    with pytest.raises(Rejected, match="in fault"):
+    with pytest.raises(RejectedError, match="in fault"):
         take(table, SessionClose(**HEAD))
     assert [type(e) for e in take(table, lost())] == [DeviceState, AlertRaised]
     take(table, AlertAcknowledge(**HEAD, alert="table-fault"))
@@ -268,7 +268,7 @@ def test_a_game_that_fails_on_a_reading_gives_no_more_results() -> None:
 def test_a_game_that_fails_on_a_command_goes_on() -> None:
     table = make()
     before = table.saved()
-    with pytest.raises(Rejected, match="a defect"):
+    with pytest.raises(RejectedError, match="a defect"):
         take(table, BetsClose(**HEAD))
     assert table.saved() == before
     assert isinstance(take(table, NUMBER)[0], RoundResult)
@@ -328,7 +328,7 @@ def test_what_does_not_fit_begins_anew_and_says_so(saved: bytes | None, detail: 
 def test_an_open_session_of_another_game_is_not_dropped() -> None:
     table = make()
     take(table, OPEN)
-    with pytest.raises(Unrestorable, match="table t1: before this it was a table of counting under ARA02"):
+    with pytest.raises(UnrestorableStateError, match="table t1: before this it was a table of counting under ARA02"):
         make(saved=table.saved(), boot="b2", game_id="other")
 
 
@@ -366,9 +366,9 @@ def test_whatever_happens(given: list[Input], data: st.DataObject) -> None:
         before = table.saved()
         try:
             took = take(table, each)
-        except Rejected:
+        except RejectedError:
             assert table.saved() == before
-            with pytest.raises(Rejected):
+            with pytest.raises(RejectedError):
                 take(taken_up, each)
             continue
         assert take(taken_up, each) == took

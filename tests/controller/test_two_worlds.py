@@ -15,7 +15,7 @@ import pytest
 from controller.contract.commands import COMMANDS, CardDecide, CardsDeal, CardsShow, ResultCorrect, RoundConfirm
 from controller.contract.notation import Input, write
 from controller.contract.retained import About
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.tables.table import Table
 from devices.readings import READINGS, CardDrawn, Reading, ShufflerVerdict
@@ -71,7 +71,7 @@ class World:
         sealed = self.table.confidential(given)
         try:
             events = self.table.take(given, "now", 0)
-        except Rejected as no:
+        except RejectedError as no:
             return [f"refused: {no}".encode()], set()
         retained = [body for body in self.table.retained().values() if body]
         return [b"sealed" if sealed else b"in clear", *map(write, events), *retained], told_by(events)

@@ -17,7 +17,7 @@ from controller.cli import main
 from controller.confidential.boxes import Keeper
 from controller.contract.node import Checkpoint
 from controller.journal.journal import Journal
-from controller.journal.schema import Head, Record
+from controller.journal.schema import ChainHead, Record
 from controller.proof.audit import audit
 from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sign
 from controller.proof.findings import OTHER_KEY
@@ -117,7 +117,7 @@ def signed(path: Path, key: SigningKey) -> Checkpoint:
     with closing(sqlite3.connect(path)) as connection:
         (journal,) = connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
     last = entries(path)[-1]
-    return sign(key, journal, "b1", "2026-11-10T13:00:00.000000Z", Head(last.position, last.hash))
+    return sign(key, journal, "b1", "2026-11-10T13:00:00.000000Z", ChainHead(last.position, last.hash))
 
 
 async def statement(journal: Journal, removed: list[dict[str, Any]]) -> None:
@@ -303,9 +303,9 @@ async def test_a_table_that_this_software_cannot_set_up_is_not_judged(tmp_path: 
 async def test_a_witness_that_heard_another_node_or_a_forger_accuses_nobody(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
-    other = sign(SigningKey.generate(), "ab" * 16, "b2", last.time, Head(7, b"x" * 32))
+    other = sign(SigningKey.generate(), "ab" * 16, "b2", last.time, ChainHead(7, b"x" * 32))
     forged = msgspec.structs.replace(last, hash="00" * 32, signature=None, key=None)
-    foreign = sign(SigningKey.generate(), last.journal, "b2", last.time, Head(last.position + 9, b"x" * 32))
+    foreign = sign(SigningKey.generate(), last.journal, "b2", last.time, ChainHead(last.position + 9, b"x" * 32))
     broken = msgspec.structs.replace(last, hash="00" * 32)
     told = archive(path, *map(msgspec.to_builtins, (last, other, forged, foreign, broken)))
     verdict = witnessed(path, told, last.key)

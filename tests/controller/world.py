@@ -7,7 +7,7 @@ import time
 import pytest
 
 from controller.proof import timekeeper
-from controller.proof.clocks import Reading
+from controller.proof.clocks import ClockReading
 
 DAY = 86_400.0
 NOON = 1_793_534_400.0
@@ -30,8 +30,8 @@ class World:
     def wall(self) -> float:
         return NOON + self.truth + self.off
 
-    def read(self) -> Reading:
-        return Reading(self.wall, self.ran, self.ran, self.synchronised)
+    def read(self) -> ClockReading:
+        return ClockReading(self.wall, self.ran, self.ran, self.synchronised)
 
     def goes_on(self, seconds: float) -> None:
         self.truth += seconds

@@ -19,7 +19,7 @@ from controller.journal.journal import Journal
 from controller.mqtt.connection import Disconnected
 from controller.mqtt.publisher import Publisher
 from controller.proof import archivist
-from controller.proof.archivist import Archivist
+from controller.proof.archivist import JournalUpkeep
 from controller.service import daemon
 from controller.service.daemon import Daemon
 from devices.device import Device
@@ -33,8 +33,8 @@ TASKS: dict[str, tuple[type, str]] = {
     "device": (Device, "run"),
     "health": (Daemon, "_report"),
     "watchdog": (Daemon, "_live"),
-    "archivist": (Archivist, "run"),
-    "read back": (Archivist, "read_back"),
+    "archivist": (JournalUpkeep, "run"),
+    "read back": (JournalUpkeep, "read_back"),
 }
 """What the daemon cannot be without, and where it is done."""
 
@@ -110,7 +110,7 @@ def connection_is_lost_at_the_same_moment() -> None:
 
 def a_task_will_not_end() -> None:
     """One task swallows its cancellation."""
-    real = Archivist.run
+    real = JournalUpkeep.run
 
     async def run(*arguments: Any) -> None:
         work = asyncio.create_task(real(*arguments))
@@ -118,7 +118,7 @@ def a_task_will_not_end() -> None:
             with suppress(asyncio.CancelledError):
                 await asyncio.shield(work)
 
-    setattr(Archivist, "run", run)  # noqa: B010 - a method is replaced
+    setattr(JournalUpkeep, "run", run)  # noqa: B010 - a method is replaced
     soon("STOP", "DEATH")
 
 

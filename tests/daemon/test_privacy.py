@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from controller.confidential.key_file import KeyFileUnusable, write_key_file
+from controller.confidential.key_file import KeyFileError, write_key_file
 from controller.journal.file import lock
-from controller.journal.schema import Entry, Head, JournalUnusable, chained
-from controller.proof.checkpoint import KeyUnusable, checkpoint_path, keep, make_key, sign
+from controller.journal.schema import ChainHead, Entry, JournalUnusableError, chained
+from controller.proof.checkpoint import SigningKeyError, checkpoint_path, keep, make_key, sign
 from controller.proof.segment import FORMAT, Header, write_segment
 from controller.service.privacy import exposed
 from devices.recording import RecordingWriter, _compress
@@ -31,7 +31,7 @@ HASH = chained(BEFORE, "r1", "boot", "event", 1, MOMENT, 0, b"{}")
 ENTRY = Entry(
     position=1, table="r1", boot="boot", kind="event", seq=1, time=MOMENT, mono_ns=0, body=b"{}", previous=BEFORE, hash=HASH
 )
-CHECKPOINT = sign(None, "j" * 32, "boot", MOMENT, Head(1, HASH))
+CHECKPOINT = sign(None, "j" * 32, "boot", MOMENT, ChainHead(1, HASH))
 HEADER = Header(FORMAT, journal="j" * 32, base=0, day="2026-11-19", after=0, last=1, previous=BEFORE.hex())
 NOW = datetime(2026, 11, 19, tzinfo=UTC).timestamp()
 
@@ -82,9 +82,9 @@ WRITTEN: dict[str, tuple[Callable[[Path], Path], type[Exception] | None]] = {
     "journal.checkpoint.part": (checkpoint, None),
     "wheel.rec.1.part": (compressed, None),
     "wheel.rec": (recording, OSError),
-    "journal.lock": (locked, JournalUnusable),
-    "secret": (secret, KeyFileUnusable),
-    "key": (signing_key, KeyUnusable),
+    "journal.lock": (locked, JournalUnusableError),
+    "secret": (secret, KeyFileError),
+    "key": (signing_key, SigningKeyError),
 }
 """Where a link may lie: what is written there, and what becomes of it; None: it is written all the same, and the link is gone."""
 

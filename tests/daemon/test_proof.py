@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from controller.cli import main
-from controller.journal.schema import Head
+from controller.journal.schema import ChainHead
 from controller.proof.audit import audit
 from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sign
 from controller.proof.verify import verify
@@ -101,7 +101,7 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
     result = next(entry.position for entry in entries(journal) if entry.kind == "event" and b'"number":17' in entry.body)
     forge(journal, result, '"number":17', '"number":18')
     last, point = entries(journal)[-1], heard.latest("/checkpoint")
-    forged = sign(load_key(key_path(journal)), point["journal"], point["boot"], point["time"], Head(last.position, last.hash))
+    forged = sign(load_key(key_path(journal)), point["journal"], point["boot"], point["time"], ChainHead(last.position, last.hash))
     checkpoint_path(journal).write_bytes(msgspec.json.encode(forged))
     assert main(["verify", str(journal), "--key", key]) == 0
     capsys.readouterr()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from devices.links import LinkFailed, check_link, open_link
+from devices.links import LinkFailedError, check_link, open_link
 from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.daemon.play import command
 from tests.daemon.process import Daemon, configuration
@@ -49,14 +49,14 @@ def test_the_link_gives_what_is_said_and_publishes_what_is_asked(shaker: str) ->
 
 
 def test_a_broker_that_is_not_there() -> None:
-    with pytest.raises(LinkFailed, match="cannot connect"):
+    with pytest.raises(LinkFailedError, match="cannot connect"):
         open_link(f"mqtt://127.0.0.1:{free_port()}/{BASE}")
 
 
 def test_a_broker_that_goes_ends_the_link(mosquitto: Mosquitto) -> None:
     link = open_link(f"mqtt://127.0.0.1:{mosquitto.port}/{BASE}")
     mosquitto.kill()
-    with pytest.raises(LinkFailed, match="is lost"):
+    with pytest.raises(LinkFailedError, match="is lost"):
         until("the link ends", lambda: link.read(0.1))
     link.close()
 
@@ -72,7 +72,7 @@ def test_a_broker_that_goes_ends_the_link(mosquitto: Mosquitto) -> None:
     ],
 )
 def test_an_address_that_cannot_be_right(url: str, says: str) -> None:
-    with pytest.raises(LinkFailed, match=says):
+    with pytest.raises(LinkFailedError, match=says):
         open_link(url)
     assert check_link(url) is not None
 

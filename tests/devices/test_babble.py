@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.babble import AT_ONCE, CALM, Babble
+from devices.babble import AT_ONCE, CALM, GarbageSummary
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
 from devices.readings import AnyReading, LinkGarbage, LinkUnintelligible
 from devices.watch import Watch
@@ -34,7 +34,7 @@ def babble(watch: Watch, begin: float, seconds: float) -> list[LinkGarbage]:
 
 
 def test_the_first_are_told_as_they_come_and_then_the_pauses_grow_to_a_minute() -> None:
-    gathering = Babble()
+    gathering = GarbageSummary()
     said = [LinkGarbage(at=tenth / 10, device="wheel", bytes=5, frame=f"line {tenth}") for tenth in range(6000)]
     told = garbage([one for reading in said for one in gathering.pass_on([reading], reading.at)])
     assert told[:AT_ONCE] == said[:AT_ONCE]

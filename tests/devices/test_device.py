@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import LogCapture
 
-from devices.device import FIRST_PAUSE, LONGEST_PAUSE, CommandRefused, Device, pause
+from devices.device import FIRST_PAUSE, LONGEST_PAUSE, CommandRefusedError, Device, pause
 from devices.links import open_link
 from devices.reader import ROOM, Arrived, Ended, Opened, Reader
 from devices.readings import AnyReading, DeviceReport, LinkLost, LinkStale, LinkUnintelligible, LinkUp
@@ -259,16 +259,16 @@ async def test_a_table_that_raises_does_not_stop_its_device(pty: Pty) -> None:
 
 async def test_commands_are_refused_unless_enabled(pty: Pty) -> None:
     async with running(pty.url) as floor:
-        with pytest.raises(CommandRefused, match="wheel takes no commands"):
+        with pytest.raises(CommandRefusedError, match="wheel takes no commands"):
             floor.command("say", "hello")
 
 
 async def test_commands_are_sent_and_logged(pty: Pty) -> None:
     async with running(pty.url, commands_enabled=True) as floor:
-        with pytest.raises(CommandRefused, match="not connected"):
+        with pytest.raises(CommandRefusedError, match="not connected"):
             floor.command("say", "too early")
         await floor.until_open()
-        with pytest.raises(CommandRefused, match="no command 'dance'"):
+        with pytest.raises(CommandRefusedError, match="no command 'dance'"):
             floor.command("dance")
         floor.command("say", "hello")
         assert await asyncio.to_thread(pty.hear, 6) == b"hello\n"
@@ -277,7 +277,7 @@ async def test_commands_are_sent_and_logged(pty: Pty) -> None:
         assert (entry["command"], entry["bytes"]) == ("say hello", "hello\\n")
         pty.unplug()
         await until(lambda: floor.device.health().state == "lost")
-        with pytest.raises(CommandRefused, match=r"not connected: .*the port is gone"):
+        with pytest.raises(CommandRefusedError, match=r"not connected: .*the port is gone"):
             floor.command("say", "too late")
 
 
@@ -288,7 +288,7 @@ async def test_a_port_that_takes_nothing_refuses_what_it_cannot_send_and_is_stil
         def fill() -> bool:
             try:
                 floor.command("say", "x" * 100_000)
-            except CommandRefused as refused:
+            except CommandRefusedError as refused:
                 return "wheel is busy" in str(refused)
             return False
 
@@ -306,7 +306,7 @@ async def test_a_command_that_waits_for_a_port_that_goes_away_is_told_as_not_sen
         prepared = floor.device.prepare("say", "hello")
         pty.unplug()
         await until(lambda: floor.device.health().state == "lost")
-        with pytest.raises(CommandRefused, match="not connected"):
+        with pytest.raises(CommandRefusedError, match="not connected"):
             floor.device.send(prepared, floor.unsent.append)
         assert [reason.split(":")[0] for reason in floor.unsent] == ["wheel is not connected"]
 

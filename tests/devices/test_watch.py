@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from devices.codec import Counters
 from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
-from devices.watch import NOISE, CodecDefect, Watch
+from devices.watch import NOISE, CodecDefectError, Watch
 from devices.wheel.cammegh_ss2 import DRIVER
 from tests.devices.parts import Lines
 
@@ -153,7 +153,7 @@ def test_a_codec_whose_deadline_never_moves_does_not_hold_the_watch() -> None:
 def test_a_defect_gives_what_was_read_before_and_the_watch_goes_on() -> None:
     watch = make()
     watch.feed(b"ok\n", 1.0)
-    with pytest.raises(CodecDefect, match="RuntimeError: a defect") as raised:
+    with pytest.raises(CodecDefectError, match="RuntimeError: a defect") as raised:
         watch.feed(b"boom\n", 7.0)
     assert raised.value.readings == [LinkStale(at=6.0, device="wheel", age=5.0)]
     assert raised.value.data == b"boom\n"

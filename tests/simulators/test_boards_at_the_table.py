@@ -11,7 +11,7 @@ import pytest
 
 from controller.contract.events import AnyEvent, Irregularity, RoundResult, RoundUnresolved, RoundVoid
 from controller.contract.notation import Input, read_input
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from devices.readings import LinkStale, LinkUp
 from simulators.board import Scene
@@ -97,7 +97,7 @@ class Table:
     def take(self, given: Input) -> None:
         try:
             self.state, events = self.game.step(self.state, given)
-        except Rejected:
+        except RejectedError:
             return
         self.events += [(self.now, event) for event in events]
 

@@ -11,7 +11,7 @@ import msgspec
 from controller.contract.commands import SessionOpen, ShoeStart
 from controller.contract.notation import Input, write
 from controller.contract.times import utc
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.tables.table import Table
 from devices.recording import read_recording
@@ -123,7 +123,7 @@ def _said(table: Table, given: Input) -> Any:
     sealed = table.confidential(given)
     try:
         events: Any = [write(event) for event in table.take(given, utc(given.at), round(given.at * 1e9))]
-    except Rejected:
+    except RejectedError:
         events = "refused"
     else:
         events = [msgspec.json.decode(event) for event in events]

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from subscribers.card_screen import points, short
-from subscribers.floor import ROOM, Seen, floor
+from subscribers.floor import ROOM, TableOnFloor, floor
 from subscribers.screen import Trouble
 from subscribers.table_view import TableView
 from tests.subscribers.table import Narrator, card_state, coup, dealt, hands, played, state
@@ -25,7 +25,7 @@ def text_of(picture: RenderableType, width: int, height: int) -> str:
 
 
 def drawn(view: TableView, trouble: Trouble = Trouble(), width: int = 80, height: int = 24) -> str:  # noqa: B008
-    return text_of(floor([Seen(view, trouble)], width), width, height)
+    return text_of(floor([TableOnFloor(view, trouble)], width), width, height)
 
 
 def with_result() -> TableView:
@@ -110,7 +110,7 @@ def test_a_game_without_a_picture_of_its_own() -> None:
 
 
 def test_tables_side_by_side_or_in_turns() -> None:
-    tables = [Seen(played()[0]), Seen(with_result())]
+    tables = [TableOnFloor(played()[0]), TableOnFloor(with_result())]
     wide = text_of(floor(tables, 2 * ROOM), 2 * ROOM, 40)
     assert "black · even" in wide
     assert "BANKER WINS" in wide

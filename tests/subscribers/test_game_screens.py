@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from subscribers.digits import large
-from subscribers.floor import Seen, floor
+from subscribers.floor import TableOnFloor, floor
 from subscribers.screen import picture
 from subscribers.table_view import TableView
 from tests.subscribers.table import ENVELOPE, Narrator, state
@@ -133,7 +133,7 @@ def test_what_lies_in_the_middle_stands_first_and_ten_seats_have_room() -> None:
 
 
 def test_tables_stand_beside_and_above_each_other_where_there_is_room_and_take_turns_where_not() -> None:
-    tables = [Seen(TableView(f"mesa-{number}")) for number in range(1, 8)]
+    tables = [TableOnFloor(TableView(f"mesa-{number}")) for number in range(1, 8)]
     shown = {size: [names(floor(tables, *size[:1], turn, size[1]), *size) for turn in range(8)] for size in SIZES}
     every = [f"mesa-{number}" for number in range(1, 8)]
     assert shown[180, 72] == [every] * 8
@@ -144,7 +144,7 @@ def test_tables_stand_beside_and_above_each_other_where_there_is_room_and_take_t
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 24), (80, 50)])
 def test_a_table_that_calls_is_named_while_others_are_shown(size: tuple[int, int]) -> None:
-    tables = [Seen(TableView(f"mesa-{number}")) for number in range(1, 8)]
+    tables = [TableOnFloor(TableView(f"mesa-{number}")) for number in range(1, 8)]
     for number, status in ((1, "open"), (6, "waiting"), (7, "fault")):
         tables[number - 1].view.retained("state", {**state("decision"), "table": f"mesa-{number}", "status": status})
     page = drawn_floor(tables, 0, size)
@@ -157,7 +157,7 @@ def test_a_table_that_calls_is_named_while_others_are_shown(size: tuple[int, int
     assert "mesa-1 " not in last.splitlines()[-1]
 
 
-def drawn_floor(tables: list[Seen], turn: int, size: tuple[int, int]) -> str:
+def drawn_floor(tables: list[TableOnFloor], turn: int, size: tuple[int, int]) -> str:
     console = Console(width=size[0], height=size[1], file=StringIO(), force_terminal=True, record=True)
     console.print(floor(tables, size[0], turn, size[1]), height=size[1])
     text = console.export_text()

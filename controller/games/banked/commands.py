@@ -21,11 +21,11 @@ from controller.contract.commands import (
 )
 from controller.contract.events import CardRemoved, DeckChecked, SessionClosed
 from controller.games.banked.readings import Turn, go_on
-from controller.games.banked.state import Deal, Held
-from controller.games.game import Rejected
+from controller.games.banked.state import BankedDeal, BankedHeld
+from controller.games.game import RejectedError
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
-from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
+from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.session import another_round, null_by, session
 
 GOES_ON = ("card_exposed", "deal_error", "packet_wrong", "shuffler_unready", "dealer_early", "deck_wrong", "leftover_wrong")
@@ -59,9 +59,9 @@ def set_boxes(turn: Turn, given: BoxesSet) -> None:
     session(turn)
     deal, most = turn.state.deal, turn.book.boxes
     if deal is not None and deal.closed:
-        raise Rejected(f"round {deal.round} is in hand: its bets are closed")
+        raise RejectedError(f"round {deal.round} is in hand: its bets are closed")
     if not given.boxes or len(set(given.boxes)) < len(given.boxes) or not set(given.boxes) <= set(range(1, most + 1)):
-        raise Rejected(f"the boxes are some of 1 to {most}, each once: {turn.book.article}")
+        raise RejectedError(f"the boxes are some of 1 to {most}, each once: {turn.book.article}")
     turn.change(boxes=tuple(sorted(given.boxes)))
     if deal is not None:
         turn.change_deal(boxes=turn.state.boxes)
@@ -72,14 +72,14 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
     another_round(turn, turn.state.last)
     state = turn.state
     if state.deal is not None:
-        raise Rejected(f"round {state.deal.round} is in hand; it has no result yet")
+        raise RejectedError(f"round {state.deal.round} is in hand; it has no result yet")
     if not state.boxes:
-        raise Rejected("no box is in play: say boxes.set")
+        raise RejectedError("no box is in play: say boxes.set")
     if state.held:
-        raise Rejected("a card waits for card.decide")
+        raise RejectedError("a card waits for card.decide")
     if state.defective:
         law = turn.book.laws["deck_wrong"]
-        raise Rejected(f"the deck is not whole; say deck.check when it is: {law.rule}, {law.article}")
+        raise RejectedError(f"the deck is not whole; say deck.check when it is: {law.rule}, {law.article}")
     turn.may_play()
     if not state.checked and "deck_unchecked" in turn.book.laws:
         turn.irregular("deck_unchecked")
@@ -91,9 +91,9 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
     session(turn)
     deal = turn.state.deal
     if deal is None or deal.closed:
-        raise Rejected("no bets are open")
+        raise RejectedError("no bets are open")
     if turn.state.shuffler is not None:
-        raise Rejected(f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say deck.check")
+        raise RejectedError(f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say deck.check")
     turn.may_play()
     turn.close_bets(given.by)
     turn.expect()
@@ -108,16 +108,16 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
     held = turn.state.held
     after_silence = deal.gap and bool(held) and held[0].trouble is None  # what waits came after what is told now
     if turn.state.doubt is not None or (held and not after_silence):
-        raise Rejected(f"the table waits for {'card.decide' if held else ' or '.join(turn.state.stop_asks)}")
+        raise RejectedError(f"the table waits for {'card.decide' if held else ' or '.join(turn.state.stop_asks)}")
     if why := turn.too_early():
-        raise Rejected(f"no card may come yet: {turn.book.laws[why].article}")
+        raise RejectedError(f"no card may come yet: {turn.book.laws[why].article}")
     if not deal.due:
-        raise Rejected("no card is due; a card too many is told by deal.error")
+        raise RejectedError("no card is due; a card too many is told by deal.error")
     to = given.who if given.who is not None else deal.due[0]
     if given.count < 1 or given.count > deal.due.count(to):
-        raise Rejected(f"{deal.due.count(to)} cards are due to {to}; a wrong number is told by deal.error")
+        raise RejectedError(f"{deal.due.count(to)} cards are due to {to}; a wrong number is told by deal.error")
     if len(given.cards) > given.count or poker_cards.trouble(deal.table, given.cards, turn.deck):
-        raise Rejected("the cards named are some of those dealt, each one of the deck and there once")
+        raise RejectedError("the cards named are some of those dealt, each one of the deck and there once")
     for card in given.cards:
         turn.lay(to, card, up=True)
         if turn.state.deal is None:
@@ -135,39 +135,39 @@ def show_cards(turn: Turn, given: CardsShow) -> None:
     turn.show(given)
     go_on(turn)
     if turn.state == before:
-        raise Rejected(f"the cards of {given.who} lie so already")
+        raise RejectedError(f"the cards of {given.who} lie so already")
 
 
 def turn_cards(turn: Turn, given: CardsTurn) -> None:
     """A hand whose cards were read lies face up."""
     deal, before = dealing(turn), turn.state
     if given.who is None:
-        raise Rejected("say whose cards are turned")
+        raise RejectedError("say whose cards are turned")
     _showing(turn, given.who)
     own = poker_cards.dealt(deal.table, given.who)
     if given.index is not None and not (0 < given.index <= len(own) and own[given.index - 1].card):
-        raise Rejected(f"{given.who} has no such card that is known: say cards.show")
+        raise RejectedError(f"{given.who} has no such card that is known: say cards.show")
     if given.index is None and not poker_cards.is_known(deal.table, given.who):
-        raise Rejected(f"not every card of {given.who} is known: say cards.show")
+        raise RejectedError(f"not every card of {given.who} is known: say cards.show")
     turn.put(poker_cards.turn(deal.table, given.who, given.index))
     turn.faced(given.who)
     go_on(turn)
     if turn.state == before:
-        raise Rejected(f"{given.who} lies face up already")
+        raise RejectedError(f"{given.who} lies face up already")
 
 
 def _showing(turn: Turn, who: str) -> None:
     deal = dealing(turn)
     if turn.state.stop is not None and "cards.show" not in turn.state.stop_asks:
-        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if not poker_cards.hand(deal.table, who):
-        raise Rejected(f"{who} has no cards")
+        raise RejectedError(f"{who} has no cards")
     state = turn.state
     anew = state.doubt == "shown_differs" and poker_cards.is_up(deal.table, who)  # that one may have been told wrongly
     if state.doubt is None or (anew and who != state.about):
         turn.may_show(who)
     elif state.about not in (None, who):
-        raise Rejected(f"the table waits for the cards of {turn.state.about}")
+        raise RejectedError(f"the table waits for the cards of {turn.state.about}")
 
 
 def check_deck(turn: Turn, given: DeckCheck) -> None:
@@ -188,9 +188,9 @@ def check_deck(turn: Turn, given: DeckCheck) -> None:
 def report_error(turn: Turn, given: DealError) -> None:
     """An error of dealing: the rules make the round null for it, or say that it goes on, or leave it to a person."""
     if given.role not in turn.book.void_by:
-        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
+        raise RejectedError(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
     if not given.stands:
-        raise Rejected("an error of the deal is not taken back here: it has been acted upon")
+        raise RejectedError("an error of the deal is not taken back here: it has been acted upon")
     deal = dealing(turn)
     kind = given.who.split(":")[0] if given.who else ""
     reason = turn.book.errors.get(f"{given.error} {kind}", turn.book.errors.get(given.error))
@@ -198,7 +198,7 @@ def report_error(turn: Turn, given: DealError) -> None:
     if reason is not None and not put_right:
         turn.void(deal.round, reason, turn.book.void[reason], given)
     elif turn.state.doubt is not None:
-        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     else:
         turn.error(given)
     go_on(turn)
@@ -211,10 +211,10 @@ def void(turn: Turn, given: RoundVoid) -> None:
     number = given.round
     if number is None:
         if deal is None and len(waiting) != 1:
-            raise Rejected("say which round: none is in hand, and not one alone is unresolved")
+            raise RejectedError("say which round: none is in hand, and not one alone is unresolved")
         number = deal.round if deal is not None else waiting[0].round
     if (deal is None or deal.round != number) and number not in [entry.round for entry in waiting]:
-        raise Rejected(f"round {number} is neither in hand nor unresolved")
+        raise RejectedError(f"round {number} is neither in hand nor unresolved")
     turn.void(number, given.reason, law, given)
     turn.expect()
 
@@ -222,7 +222,7 @@ def void(turn: Turn, given: RoundVoid) -> None:
 def confirm(turn: Turn, given: RoundConfirm) -> None:
     """A person lets the round go on as it lies; or one that was left unresolved was settled at the table."""
     if given.winner is not None or given.number is not None or given.dice is not None:
-        raise Rejected("what comes out follows from the cards")
+        raise RejectedError("what comes out follows from the cards")
     state, waiting = turn.state, turn.state.unresolved()
     alone = waiting[0].round if state.deal is None and len(waiting) == 1 else None
     left = next((entry for entry in waiting if entry.round == (given.round or alone)), None)
@@ -231,9 +231,9 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
         return
     deal = dealing(turn)
     if given.round not in (None, deal.round):
-        raise Rejected(f"round {given.round} is not in hand")
+        raise RejectedError(f"round {given.round} is not in hand")
     if turn.state.doubt not in GOES_ON:
-        raise Rejected(f"round {deal.round} waits for no confirmation")
+        raise RejectedError(f"round {deal.round} waits for no confirmation")
     turn.let_pass()
     turn.settle(*GOES_ON)
     stand(turn, given)
@@ -246,9 +246,11 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
     deal = turn.state.round_of(entry.round)
     if deal is None:  # a person's word settled it
         if given.decisions:
-            raise Rejected(f"round {entry.round} was settled at the table, or is too long ago: nothing is made of its decisions")
+            raise RejectedError(
+                f"round {entry.round} was settled at the table, or is too long ago: nothing is made of its decisions"
+            )
         right = right_cards(entry, given, turn.deck)
-        tell(turn, entry, Outcome(hands=entry.hands), Outcome(hands=relaid(entry.hands, right)), given)
+        tell(turn, entry, PokerOutcome(hands=entry.hands), PokerOutcome(hands=relaid(entry.hands, right)), given)
         return
     amended, there, said = turn.amended(deal, entry, given)
     right = right_cards(there, said, turn.deck, [each.card for each in deal.table])
@@ -263,13 +265,13 @@ def decide(turn: Turn, given: CardDecide) -> None:
     state = turn.state
     if state.doubt == "shown_differs":
         if given.action != "accept" or state.shown is None:
-            raise Rejected("accept what is shown, or say cards.show again, or round.void")
+            raise RejectedError("accept what is shown, or say cards.show again, or round.void")
         turn.show(state.shown, trust=True)
     elif state.doubt is not None:
-        raise Rejected(f"the table waits for {' or '.join(state.stop_asks)}")
+        raise RejectedError(f"the table waits for {' or '.join(state.stop_asks)}")
     elif state.deal is not None and state.deal.gap:
         if given.action != "accept":
-            raise Rejected("accept that no card is missing, after cards.deal for those that came unseen; or say round.void")
+            raise RejectedError("accept that no card is missing, after cards.deal for those that came unseen; or say round.void")
         turn.change_deal(gap=False)
     elif state.held:
         together = len(state.held) if state.deal is None else 1  # those outside a round leave together
@@ -277,12 +279,12 @@ def decide(turn: Turn, given: CardDecide) -> None:
         for each in state.held[:together]:
             _waiting(turn, given, each)
     else:
-        raise Rejected("no card waits for a decision")
+        raise RejectedError("no card waits for a decision")
     stand(turn, given)
     go_on(turn)
 
 
-def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
+def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
     """The card that waits leaves the game, or lies where it belongs, as it is or as the person reads it.
 
     Whether it lies face up the rules say, or the person: ``exposed``.
@@ -292,29 +294,29 @@ def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
         turn.say(CardRemoved(round=deal.round if deal else 0, why=held.trouble or "decided", card=None))
         return
     if given.action not in ("accept", "read", "for", "exposed"):
-        raise Rejected("the card is accepted, read anew, for somebody, exposed, or removed")
+        raise RejectedError("the card is accepted, read anew, for somebody, exposed, or removed")
     if deal is None or not deal.closed or turn.too_early() or not deal.due:
-        raise Rejected("no card is due: remove it, or say round.void")
+        raise RejectedError("no card is due: remove it, or say round.void")
     frame = frame_of(held.given)
     if given.action == "read" or given.card is not None:
         frame, card = (frame if given.card == card else None), given.card
     if card is not None and poker_cards.trouble(deal.table, [card], turn.deck):
-        raise Rejected("the card is none of the deck, or lies there already: say read and the card, or remove it")
+        raise RejectedError("the card is none of the deck, or lies there already: say read and the card, or remove it")
     to = given.who if given.action == "for" and given.who is not None else deal.due[0]
     if to not in deal.due:
-        raise Rejected(f"no card is due to {to}")
+        raise RejectedError(f"no card is due to {to}")
     turn.lay(to, card, up=given.action == "exposed", frame=frame)
 
 
 # What commands stand on
 
 
-def dealing(turn: Turn) -> Deal:
+def dealing(turn: Turn) -> BankedDeal:
     """The round in hand, its bets closed; rejects where there is none."""
     session(turn)
-    deal: Deal | None = turn.state.deal
+    deal: BankedDeal | None = turn.state.deal
     if deal is None or not deal.closed:
-        raise Rejected("no round is in hand whose bets are closed")
+        raise RejectedError("no round is in hand whose bets are closed")
     return deal
 
 

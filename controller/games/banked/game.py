@@ -16,7 +16,7 @@ import msgspec
 from controller.contract import commands as person
 from controller.games import talla
 from controller.games.banked import commands, readings
-from controller.games.banked.state import BankedState, Deal
+from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker import cards as poker_cards
@@ -70,7 +70,7 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
 
     def show(self, state: Any) -> dict[str, Any]:
         """What the retained state tells: of cards, those that lie face up."""
-        deal: Deal | None = state.deal
+        deal: BankedDeal | None = state.deal
         return {
             "phase": self._phase(state),
             "session": state.session,
@@ -103,7 +103,7 @@ class BankedGame(PokerGame[Any, Any, Any, Any]):
         """The phase after the deal."""
 
 
-def _hands(deal: Deal) -> dict[str, list[str | None]]:
+def _hands(deal: BankedDeal) -> dict[str, list[str | None]]:
     """The cards as they lie, null where they lie face down."""
     names = dict.fromkeys(each.to for each in deal.table if not each.gone)
     return {who: [each.card if each.up else None for each in poker_cards.hand(deal.table, who)] for who in names}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from controller.contract.events import DeckChecked
-from controller.games.banked.state import QUEUE, Held
+from controller.games.banked.state import QUEUE, BankedHeld
 from controller.games.banked.turn import BankedTurn
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
@@ -51,7 +51,7 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
 def wait(turn: Turn, given: CardDrawn) -> None:
     """The card waits behind what a person must speak about; more than a deck is not kept."""
     if len(turn.state.held) < QUEUE:
-        turn.change(held=(*turn.state.held, Held(given=given)))
+        turn.change(held=(*turn.state.held, BankedHeld(given=given)))
     else:
         lose_place(turn)
 
@@ -62,7 +62,7 @@ def follow(turn: Turn, given: CardDrawn) -> None:
         seen = turn.hand.due[0] if why == "card_exposed" else None
         law = turn.null_if_seen(seen) if seen else None
         if law is None:
-            turn.change(held=(Held(given=given, trouble=why), *turn.state.held))
+            turn.change(held=(BankedHeld(given=given, trouble=why), *turn.state.held))
         turn.irregular(why, asks=turn.state.stop_asks, detail=seen)
         if law is not None:
             turn.void(turn.hand.round, "card_exposed", law)

@@ -16,14 +16,14 @@ QUEUE = 53
 """Cards that wait for a person at most."""
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BankedHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A card that came and lies nowhere yet. ``trouble``: why a person must look at it, if so."""
 
     given: CardDrawn
     trouble: str | None = None
 
 
-class Deal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BankedDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``order``: to whom its cards go, one by one; ``table``: those that came. ``gap``: a silence may have
     hidden one. ``stands``: who decided about what was not as it should be.
     """
@@ -52,12 +52,12 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     boxes: tuple[int, ...] = ()
-    deal: Deal | None = None
-    played: tuple[Deal, ...] = ()
+    deal: BankedDeal | None = None
+    played: tuple[BankedDeal, ...] = ()
     doubt: str | None = None
     about: str | None = None
     shown: CardsShow | None = None
-    held: tuple[Held, ...] = ()
+    held: tuple[BankedHeld, ...] = ()
     checked: bool = True
     defective: bool = False
     shuffler: str | None = None

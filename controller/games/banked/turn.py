@@ -23,13 +23,13 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.games.banked.state import BankedState, Deal
+from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.decks import deck
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.poker import cards as poker_cards
-from controller.games.poker.correction import Outcome
+from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.moves import PokerMoves
-from controller.games.poker.state import Entry
+from controller.games.poker.state import PokerEntry
 from controller.rulebooks.common_poker import Banked
 from controller.rulebooks.law import Law
 
@@ -94,14 +94,14 @@ class BankedTurn(PokerMoves[B, S, T]):
         """What follows by itself from what lies on the table."""
 
     @abstractmethod
-    def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> Outcome:
+    def outcome(self, deal: Any, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
         """What the cards that lie open make of a round, and of no others; ``lie``: by hand, as the result names them."""
 
     decides = False
     """Whether a hand goes or gives up, so that this may have been told wrongly."""
 
-    def amended(self, deal: Any, entry: Entry, given: ResultCorrect) -> tuple[Any, Entry, ResultCorrect]:
-        """A round, what lay open in it and what is said of hands, as a correction makes them. Raises ``Rejected``."""
+    def amended(self, deal: Any, entry: PokerEntry, given: ResultCorrect) -> tuple[Any, PokerEntry, ResultCorrect]:
+        """A round, what lay open in it and what is said of hands, as a correction makes them. Raises ``RejectedError``."""
         return deal, entry, given
 
     def counted(self) -> int:
@@ -137,7 +137,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         return ("cards.show",) if not deal.due and self.missing() else ()
 
     @property
-    def hand(self) -> Deal:
+    def hand(self) -> BankedDeal:
         """The round in hand; there is one."""
         assert self.state.deal is not None
         return self.state.deal
@@ -156,9 +156,9 @@ class BankedTurn(PokerMoves[B, S, T]):
         """Change the round in hand."""
         self.change(deal=replace(self.hand, **fields))
 
-    def new_deal(self, number: int) -> Deal:
+    def new_deal(self, number: int) -> BankedDeal:
         """A round of the boxes in play."""
-        return Deal(round=number, boxes=self.state.boxes)
+        return BankedDeal(round=number, boxes=self.state.boxes)
 
     def open_bets(self, by: str) -> None:
         """Bets are open for the next round."""
@@ -206,9 +206,9 @@ class BankedTurn(PokerMoves[B, S, T]):
             table = poker_cards.unread(table, who, given.cards)
         wrong = poker_cards.trouble(table, given.cards, self.deck, but=who)
         if wrong == "card_foreign" or len(set(given.cards)) < len(given.cards):
-            raise Rejected("each card is one of the deck, and there once")
+            raise RejectedError("each card is one of the deck, and there once")
         if given.index is not None and len(given.cards) != 1:
-            raise Rejected(f"with an index one card is shown, not {len(given.cards)}")
+            raise RejectedError(f"with an index one card is shown, not {len(given.cards)}")
         try:
             if given.index is None:
                 after = poker_cards.show(table, who, given.cards, trust=trust)
@@ -216,10 +216,10 @@ class BankedTurn(PokerMoves[B, S, T]):
                 [card] = given.cards
                 after = poker_cards.show_one(table, who, given.index, card, trust=trust)
         except ValueError as error:
-            raise Rejected(str(error)) from None
+            raise RejectedError(str(error)) from None
         if wrong is not None or isinstance(after, str):
             if trust:
-                raise Rejected("one of these cards lies face up elsewhere")
+                raise RejectedError("one of these cards lies face up elsewhere")
             self.change(shown=given)
             self.doubt("shown_differs", about=who, detail=f"{who}, there twice" if wrong else who)
             return
@@ -246,7 +246,7 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     # The outcome of a round: a result, null, or unresolved
 
-    def result(self, made: Outcome) -> None:
+    def result(self, made: PokerOutcome) -> None:
         """The round has its result, each hand for itself. Awards were told when their hands lay open."""
         deal = self.hand
         self.say(
@@ -262,7 +262,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         shown = [card for each in made.hands for card in each.cards]
         kept = replace(deal, order=(), table=poker_cards.seen(deal.table, shown), gap=False, stands=None)
         self.change(played=(*self.state.played, kept))
-        self.record(Entry(round=deal.round, kind="result", hands=made.hands, marks=made.marks))
+        self.record(PokerEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks))
         self.count_down(deal.round)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
@@ -274,15 +274,15 @@ class BankedTurn(PokerMoves[B, S, T]):
         deal = self.hand
         names = dict.fromkeys(each.to for each in deal.table)
         lying = (Hand(who=who, cards=poker_cards.up(deal.table, who)) for who in names)
-        self.record(Entry(round=deal.round, kind="unresolved", hands=tuple(each for each in lying if each.cards)))
+        self.record(PokerEntry(round=deal.round, kind="unresolved", hands=tuple(each for each in lying if each.cards)))
         self.say(RoundUnresolved(round=deal.round, why="undecided", candidate=None, frames=poker_cards.frames(deal.table)))
 
-    def confirmed(self, entry: Entry, by: str) -> None:
+    def confirmed(self, entry: PokerEntry, by: str) -> None:
         """A round that was left unresolved was settled at the table: what lay open is its result."""
-        self.record(Entry(round=entry.round, kind="result", hands=entry.hands))
+        self.record(PokerEntry(round=entry.round, kind="result", hands=entry.hands))
         self.say(RoundResult(round=entry.round, hands=entry.hands, winner=None, marks=(), frames=(), confirmed_by=by))
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
         deal = self.state.deal
         self.state = self.state.with_entry(entry)

@@ -6,14 +6,14 @@ from fractions import Fraction
 
 from controller.contract.commands import BetPlace, BetWithdraw
 from controller.games import stakes
-from controller.games.blackjack.state import Deal
-from controller.games.blackjack.turn import Turn
-from controller.games.game import Rejected
+from controller.games.blackjack.state import BlackjackDeal
+from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.game import RejectedError
 from controller.games.session import session
 from controller.games.stakes import Bounds
 
 
-def place(turn: Turn, given: BetPlace) -> None:
+def place(turn: BlackjackTurn, given: BetPlace) -> None:
     """A bet lies. All bets on a box together are held to what one hand may have."""
     session(turn)
     box = _box(turn, given)
@@ -30,14 +30,16 @@ def place(turn: Turn, given: BetPlace) -> None:
     turn.settle()
 
 
-def _agreed(turn: Turn, amount: int | None) -> None:
+def _agreed(turn: BlackjackTurn, amount: int | None) -> None:
     """Reject an accumulated bet of another amount than is agreed, or of none that is told: what is accumulated rises by it."""
     stake = turn.settings.accumulated_stake
     if amount is None or (stake is not None and amount != stake):
-        raise Rejected(f"say the amount{f' that is agreed: {stake}' if stake is not None else ': what is accumulated rises by it'}")
+        raise RejectedError(
+            f"say the amount{f' that is agreed: {stake}' if stake is not None else ': what is accumulated rises by it'}"
+        )
 
 
-def withdraw(turn: Turn, given: BetWithdraw) -> None:
+def withdraw(turn: BlackjackTurn, given: BetWithdraw) -> None:
     """A bet is taken back, as long as it may be placed."""
     session(turn)
     _box(turn, given)
@@ -48,22 +50,22 @@ def withdraw(turn: Turn, given: BetWithdraw) -> None:
     turn.settle()
 
 
-def _box(turn: Turn, given: BetPlace | BetWithdraw) -> int:
+def _box(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> int:
     return stakes.bettor(given.who, turn.rules.boxes, turn.book.bets_per_box, turn.book.laws.get("box_bettors"))
 
 
-def _taking(turn: Turn, given: BetPlace | BetWithdraw) -> Deal:
+def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal:
     """The round that takes this bet: before its cards, or, insurance, while that is offered. Rejects one that comes out of time."""
     deal = turn.state.deal
     if given.bet != "insurance":
         stakes.open_round(deal, turn.book.laws)
     elif deal is None or not deal.insurance:
-        raise Rejected(f"insurance is not offered: {turn.book.article}")
+        raise RejectedError(f"insurance is not offered: {turn.book.article}")
     assert deal is not None
     return deal
 
 
-def _offered(turn: Turn, who: str) -> dict[str, Bounds]:
+def _offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
     """The bets of this table, and between what each is."""
     book, settings, minimum = turn.book, turn.settings, turn.state.minimum
     hands = stakes.bounds(minimum, book.limits, settings.highest.get("hands"))
@@ -77,7 +79,7 @@ def _offered(turn: Turn, who: str) -> dict[str, Bounds]:
     return found
 
 
-def _insurance(turn: Turn, who: str, hands: Bounds) -> Bounds:
+def _insurance(turn: BlackjackTurn, who: str, hands: Bounds) -> Bounds:
     """At most a part of the bet that it insures, as far as that is known; at least a part of the minimum, where that is said."""
     limits, minimum = turn.book.insurance_limits, turn.state.minimum
     bets = turn.state.deal.bets if turn.state.deal else ()

@@ -22,9 +22,9 @@ from controller.contract.commands import (
 from controller.contract.events import LastRounds, SessionClosed
 from controller.games import shoe, talla
 from controller.games.blackjack.course import between_plays
-from controller.games.blackjack.state import Limit, Seat
-from controller.games.blackjack.turn import Turn
-from controller.games.game import Rejected
+from controller.games.blackjack.state import BlackjackLimit, BlackjackSeat
+from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
 from controller.games.session import another_round, session, stands
 from controller.rulebooks.law import Law
@@ -32,12 +32,12 @@ from controller.rulebooks.law import Law
 # Sessions
 
 
-def open_session(turn: Turn, given: SessionOpen) -> None:
+def open_session(turn: BlackjackTurn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
     turn.open_session(given, past=shoe.new_session(turn.state.past), limit=None, last_rounds=None)
 
 
-def close_session(turn: Turn, given: SessionClose) -> None:
+def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
     """The table closes. A round that was dealt and has no result is left unresolved, and the talla is over."""
     session(turn)
     _leave_round(turn)
@@ -51,7 +51,7 @@ def close_session(turn: Turn, given: SessionClose) -> None:
 # The shoe
 
 
-def start_shoe(turn: Turn, given: ShoeStart) -> None:
+def start_shoe(turn: BlackjackTurn, given: ShoeStart) -> None:
     """Cards are in the shoe: a talla begins, with the burn."""
     session(turn)
     _no_round(turn)
@@ -64,17 +64,17 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     turn.settle()
 
 
-def end_shoe(turn: Turn, given: ShoeEnd) -> None:
+def end_shoe(turn: BlackjackTurn, given: ShoeEnd) -> None:
     """The cards leave the shoe; if they were counted, the count is held against the composition."""
     session(turn)
     _no_round(turn)
     if turn.state.shoe is None:
-        raise Rejected("no shoe is at the table")
+        raise RejectedError("no shoe is at the table")
     _end_talla(turn, given.left)
     turn.settle()
 
 
-def _end_talla(turn: Turn, left: int | None = None) -> None:
+def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
     now = turn.state.shoe
     if now is None:
         return
@@ -91,15 +91,15 @@ def _end_talla(turn: Turn, left: int | None = None) -> None:
 # Rounds
 
 
-def set_boxes(turn: Turn, given: BoxesSet) -> None:
+def set_boxes(turn: BlackjackTurn, given: BoxesSet) -> None:
     """The boxes with a bet in this round. Until its first card is dealt they may be said anew."""
     boxes, most, least = tuple(sorted(given.boxes)), turn.rules.boxes, turn.book.least_hands
     if not boxes:
-        raise Rejected("say at least one box")
+        raise RejectedError("say at least one box")
     if len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
-        raise Rejected(f"the table has the boxes 1 to {most}, each once")
+        raise RejectedError(f"the table has the boxes 1 to {most}, each once")
     _begin(turn, given)
-    turn.change_deal(seats=tuple(Seat(who=f"box:{box}") for box in boxes))
+    turn.change_deal(seats=tuple(BlackjackSeat(who=f"box:{box}") for box in boxes))
     if len(boxes) < least:
         turn.change(doubt="hands_too_few")
     elif turn.state.doubt == "hands_too_few":
@@ -107,69 +107,71 @@ def set_boxes(turn: Turn, given: BoxesSet) -> None:
     turn.settle()
 
 
-def open_bets(turn: Turn, given: BetsOpen) -> None:
+def open_bets(turn: BlackjackTurn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     deal = turn.state.deal
     if deal is not None and not deal.begun:
-        raise Rejected(f"round {deal.round} is open already")
+        raise RejectedError(f"round {deal.round} is open already")
     _begin(turn, given)
     turn.settle()
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: BlackjackTurn, given: BetsClose) -> None:
     """No more bets: the cards may come."""
     deal = turn.state.deal
     if deal is not None and deal.closed and turn.settings.keys and not between_plays(deal):
-        raise Rejected(f"the bets of round {deal.round} are closed already")
+        raise RejectedError(f"the bets of round {deal.round} are closed already")
     _begin(turn, given)
     turn.close_bets(given.by)
     turn.settle()
 
 
-def _begin(turn: Turn, given: Command) -> None:
+def _begin(turn: BlackjackTurn, given: Command) -> None:
     """A round is in hand of which no card is dealt: a new one, if there is none."""
     another_round(turn, turn.state.last_rounds)
     state, deal = turn.state, turn.state.deal
     if state.shoe is None:
-        raise Rejected("no shoe is at the table: say shoe.start")
+        raise RejectedError("no shoe is at the table: say shoe.start")
     if deal is not None and not deal.begun and not (deal.closed and isinstance(given, BetsClose)):
         return
     if deal is not None and between_plays(deal):
         turn.change(deal=None)
     elif deal is not None and turn.settings.keys:
-        raise Rejected(f"round {deal.round} is in hand; it has no result yet")
+        raise RejectedError(f"round {deal.round} is in hand; it has no result yet")
     elif deal is not None and (deal.last or turn.state.last_rounds == 1):
-        raise Rejected(f"round {deal.round} is the last{' of the talla' if deal.last else ''}: say round.confirm when it is over")
+        raise RejectedError(
+            f"round {deal.round} is the last{' of the talla' if deal.last else ''}: say round.confirm when it is over"
+        )
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
-        raise Rejected(f"the talla is over, no round begins before shoe.start: {law.rule}, {law.article}")
+        raise RejectedError(f"the talla is over, no round begins before shoe.start: {law.rule}, {law.article}")
     if state.doubt is not None:
-        raise Rejected(f"the table waits for a person: {state.doubt}")
+        raise RejectedError(f"the table waits for a person: {state.doubt}")
     if turn.state.deal is not None:
         turn.conclude_unkeyed()
     turn.open_round(given.by)
 
 
-def void(turn: Turn, given: RoundVoid) -> None:
+def void(turn: BlackjackTurn, given: RoundVoid) -> None:
     """The round in hand is null. No decree has a list of reasons: it is the word of the person in charge."""
     session(turn)
     deal = turn.state.deal
     if deal is None or given.round not in (None, deal.round):
-        raise Rejected("no such round is in hand")
+        raise RejectedError("no such round is in hand")
     law = turn.book.void.get(given.reason) or Law(rule="", article=turn.book.article)
     turn.change(held=() if turn.state.burn == 0 else turn.state.held)
     turn.void(given.reason, law, given)
     turn.settle()
 
 
-def confirm(turn: Turn, given: RoundConfirm) -> None:
+def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
     """A person lets a round begin with too few hands; or says that a round is over whose course nobody told."""
     session(turn)
     deal = turn.state.deal
     if deal is None or given.round not in (None, deal.round):
-        raise Rejected("no such round is in hand")
+        raise RejectedError("no such round is in hand")
     if given.number is not None or given.winner is not None:
-        raise Rejected("what came out follows from the cards")
+        raise RejectedError("what came out follows from the cards")
     if turn.state.doubt == "hands_too_few":
         turn.change(doubt="silence" if turn.state.silent else None)
         turn.change_deal(stands=stands(given))
@@ -177,11 +179,11 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
         turn.change_deal(stands=stands(given))
         turn.conclude_unkeyed()
     else:
-        raise Rejected(f"round {deal.round} waits for no decision")
+        raise RejectedError(f"round {deal.round} waits for no decision")
     turn.settle()
 
 
-def _leave_round(turn: Turn) -> None:
+def _leave_round(turn: BlackjackTurn) -> None:
     deal = turn.state.deal
     if deal is not None and deal.begun and not between_plays(deal):
         turn.unresolved("undecided")
@@ -191,32 +193,32 @@ def _leave_round(turn: Turn) -> None:
 # Announcements
 
 
-def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
+def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
     """A new minimum, after what the decree wants announced: the last rounds at the old one, or its last shoe."""
     session(turn)
     state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
     allow_minimum(given.minimum)
     if allowed == "none":
-        raise Rejected(f"the minimum of an open table may not change: {turn.book.article}")
+        raise RejectedError(f"the minimum of an open table may not change: {turn.book.article}")
     if state.limit is not None:
-        raise Rejected(f"the minimum {state.limit.minimum} is announced already")
+        raise RejectedError(f"the minimum {state.limit.minimum} is announced already")
     if given.minimum == now:
-        raise Rejected(f"the minimum is {now} already")
+        raise RejectedError(f"the minimum is {now} already")
     if allowed == "upward" and (now is None or given.minimum < now):
-        raise Rejected(f"the minimum of an open table may only rise: {turn.book.article}")
+        raise RejectedError(f"the minimum of an open table may only rise: {turn.book.article}")
     left = turn.book.last_rounds if turn.book.limit_after == "rounds" else None
-    turn.change(limit=Limit(minimum=given.minimum, left=left))
+    turn.change(limit=BlackjackLimit(minimum=given.minimum, left=left))
     if left is not None:
         turn.say(LastRounds(purpose="limit", left=left, by=given.by))
     elif state.shoe is None:
         turn.change_limit()
 
 
-def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
+def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None:
     """The last rounds before closing."""
     session(turn)
     if turn.state.last_rounds is not None:
-        raise Rejected("the last rounds are announced already")
+        raise RejectedError("the last rounds are announced already")
     turn.change(last_rounds=turn.book.last_rounds)
     turn.say(LastRounds(purpose="close", left=turn.book.last_rounds, by=given.by))
 
@@ -224,11 +226,11 @@ def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
 # What commands stand on
 
 
-def _no_round(turn: Turn) -> None:
+def _no_round(turn: BlackjackTurn) -> None:
     deal = turn.state.deal
     if deal is None or between_plays(deal) or not deal.begun:
         turn.change(deal=None)
     elif turn.settings.keys:
-        raise Rejected(f"round {deal.round} is in hand")
+        raise RejectedError(f"round {deal.round} is in hand")
     else:
         turn.conclude_unkeyed()

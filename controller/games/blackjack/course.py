@@ -22,7 +22,7 @@ from controller.games.blackjack.hands import (
     three_sevens,
 )
 from controller.games.blackjack.settings import BlackjackSettings
-from controller.games.blackjack.state import Deal, Seat
+from controller.games.blackjack.state import BlackjackDeal, BlackjackSeat
 from controller.rulebooks.blackjack import Blackjack
 
 DEALER, TABLE, BURN = "dealer", "table", "burn"
@@ -30,7 +30,7 @@ KEYS = ("hand.stand", "hand.draw", "hand.double", "hand.split", "hand.surrender"
 """What the hand in turn may do."""
 
 
-class Rules(msgspec.Struct, frozen=True):
+class BlackjackRules(msgspec.Struct, frozen=True):
     """What a table plays by."""
 
     book: Blackjack
@@ -47,22 +47,22 @@ class Rules(msgspec.Struct, frozen=True):
         return self.book.surrender == "right" or (self.book.surrender == "option" and self.settings.surrender)
 
 
-def keys(rules: Rules) -> tuple[str, ...]:
+def keys(rules: BlackjackRules) -> tuple[str, ...]:
     """The keys that a hand may have."""
     return KEYS if rules.surrender else KEYS[:-1]
 
 
-def worth(rules: Rules, seat: Seat) -> int:
+def worth(rules: BlackjackRules, seat: BlackjackSeat) -> int:
     """The points of a hand. Where the decree says so, an ace among the first two cards of a doubled one counts 1."""
     return points(seat.cards, 2 if seat.doubled and rules.book.double_ace_low else 0)
 
 
-def natural(seat: Seat) -> bool:
+def natural(seat: BlackjackSeat) -> bool:
     """Black jack: 21 with the first two cards, not of a pair that was split."""
     return seat.split is None and is_blackjack(seat.cards)
 
 
-def closed(rules: Rules, seat: Seat) -> bool:
+def closed(rules: BlackjackRules, seat: BlackjackSeat) -> bool:
     """Whether a hand has done: 21 or more, its own word, or its one card after a doubling or on a split ace."""
     if seat.surrendered or seat.stood:
         return True
@@ -73,27 +73,27 @@ def closed(rules: Rules, seat: Seat) -> bool:
     return worth(rules, seat) >= 21 or (seat.doubled and len(seat.cards) > 2)
 
 
-def against(rules: Rules, deal: Deal) -> bool:
+def against(rules: BlackjackRules, deal: BlackjackDeal) -> bool:
     """Whether a hand is left against the dealer in this play."""
     return any(not seat.even_money and remains(rules, seat) for seat in deal.seats)
 
 
-def remains(rules: Rules, seat: Seat) -> bool:
+def remains(rules: BlackjackRules, seat: BlackjackSeat) -> bool:
     """Whether a hand is neither given up nor over 21: it is there for the dealer's other plays too."""
     return not seat.surrendered and worth(rules, seat) <= 21
 
 
-def between_plays(deal: Deal) -> bool:
+def between_plays(deal: BlackjackDeal) -> bool:
     """Whether the dealer has kept his first card for another play, and it has not begun."""
     return deal.play > 1 and len(deal.dealer) == 1 and not any(seat.even_money for seat in deal.seats)
 
 
-def turn(rules: Rules, deal: Deal) -> Seat | None:
+def turn(rules: BlackjackRules, deal: BlackjackDeal) -> BlackjackSeat | None:
     """The hand that must say what it does now; None while a card is due or when all have done."""
     return None if next_card(rules, deal) is not None else next((seat for seat in deal.seats if not closed(rules, seat)), None)
 
 
-def next_card(rules: Rules, deal: Deal) -> str | None:
+def next_card(rules: BlackjackRules, deal: BlackjackDeal) -> str | None:
     """Where the next card belongs; None where a person must speak first, or none may come."""
     if not deal.seats:
         return None if rules.settings.keys else TABLE
@@ -118,7 +118,7 @@ def next_card(rules: Rules, deal: Deal) -> str | None:
     return DEALER if dealer_draws(deal.dealer) and not alone else None
 
 
-def is_over(rules: Rules, deal: Deal) -> bool:
+def is_over(rules: BlackjackRules, deal: BlackjackDeal) -> bool:
     """Whether the round has its result."""
     return (
         rules.settings.keys
@@ -128,7 +128,7 @@ def is_over(rules: Rules, deal: Deal) -> bool:
     )
 
 
-def refusal(rules: Rules, deal: Deal, seat: Seat, given: AnyCommand) -> str | None:
+def refusal(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat, given: AnyCommand) -> str | None:
     """Why a hand may not do this, in the rules' terms; None if it may."""
     cards, who = seat.cards, seat.who
     if isinstance(given, HandSurrender):
@@ -151,7 +151,7 @@ def refusal(rules: Rules, deal: Deal, seat: Seat, given: AnyCommand) -> str | No
     return None
 
 
-def _no_surrender(rules: Rules, deal: Deal, seat: Seat) -> str | None:
+def _no_surrender(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> str | None:
     if not rules.surrender:
         return "a hand does not give up at this table"
     if not deal.dealer or closed(rules, seat):
@@ -166,7 +166,7 @@ def _no_surrender(rules: Rules, deal: Deal, seat: Seat) -> str | None:
     return None
 
 
-def _no_even_money(rules: Rules, deal: Deal, seat: Seat) -> str | None:
+def _no_even_money(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> str | None:
     if "even_money" not in rules.book.laws:
         return "the decree does not let a black jack be paid at par"
     if not natural(seat):
@@ -180,14 +180,14 @@ def _no_even_money(rules: Rules, deal: Deal, seat: Seat) -> str | None:
     return None
 
 
-def at_par(deal: Deal) -> bool:
+def at_par(deal: BlackjackDeal) -> bool:
     """Whether a black jack may be paid at par now: while insurance is offered, and before each later play of the dealer."""
     if deal.play > 1:
         return len(deal.dealer) == 1 and deal.dealer[0][0] == "A"
     return bool(deal.insurance)
 
 
-def may_take_even_money(rules: Rules, deal: Deal) -> tuple[str, ...]:
+def may_take_even_money(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str, ...]:
     """The hands that may take their win at par now."""
     return tuple(seat.who for seat in deal.seats if _no_even_money(rules, deal, seat) is None)
 
@@ -195,7 +195,7 @@ def may_take_even_money(rules: Rules, deal: Deal) -> tuple[str, ...]:
 # What comes out
 
 
-def hands(rules: Rules, deal: Deal) -> tuple[Hand, ...]:
+def hands(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[Hand, ...]:
     """All hands as they are settled: from the croupier's right to his left, the dealer's own last."""
     mine = [
         Hand(
@@ -218,7 +218,7 @@ def dealer_hand(cards: tuple[str, ...]) -> Hand:
     return Hand(who=DEALER, cards=cards, points=total, kind=kind)
 
 
-def _kind(rules: Rules, seat: Seat) -> str | None:
+def _kind(rules: BlackjackRules, seat: BlackjackSeat) -> str | None:
     kinds = {
         "surrender": seat.surrendered,
         "bust": worth(rules, seat) > 21,
@@ -230,7 +230,7 @@ def _kind(rules: Rules, seat: Seat) -> str | None:
     return next((kind for kind, is_so in kinds.items() if is_so), None)
 
 
-def _outcome(rules: Rules, deal: Deal, seat: Seat) -> Outcome:
+def _outcome(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> Outcome:
     if seat.surrendered or worth(rules, seat) > 21:
         return "lose"
     if seat.even_money:
@@ -243,7 +243,7 @@ def _outcome(rules: Rules, deal: Deal, seat: Seat) -> Outcome:
     return "win" if outcome == "tie" and better else outcome
 
 
-def _settled(rules: Rules, deal: Deal, seat: Seat) -> tuple[Settled, ...]:
+def _settled(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> tuple[Settled, ...]:
     """What becomes of the bet on a hand. Of one that gave up half goes back, which is neither won nor lost."""
     if seat.surrendered:
         return ()
@@ -253,7 +253,7 @@ def _settled(rules: Rules, deal: Deal, seat: Seat) -> tuple[Settled, ...]:
     return (Settled(bet="bet", outcome=outcome, pays=won if outcome == "win" else None),)
 
 
-def side_bets(rules: Rules, deal: Deal) -> tuple[Settled, ...]:
+def side_bets(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[Settled, ...]:
     """The bets beside those on the hands, as far as they are decided: insurance, and by box the bet on pairs."""
     found = []
     if deal.insurance is not None and len(deal.dealer) > 1:
@@ -267,7 +267,7 @@ def side_bets(rules: Rules, deal: Deal) -> tuple[Settled, ...]:
     return tuple(found)
 
 
-def marks(rules: Rules, deal: Deal) -> tuple[str, ...]:
+def marks(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str, ...]:
     """What else wins or loses bets: insurance, and by box the bets on pairs and the accumulated ones, where the table has them.
 
     Insurance is undecided where the dealer has not drawn, since no hand was left against him.
@@ -287,7 +287,7 @@ def marks(rules: Rules, deal: Deal) -> tuple[str, ...]:
     return tuple(found)
 
 
-def first_cards(rules: Rules, deal: Deal, seat: Seat) -> tuple[str, ...]:
+def first_cards(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat) -> tuple[str, ...]:
     """The first cards of a box, three at most: of a pair that was split, the pair, and the next card where that counts."""
     if seat.split is None:
         return seat.cards[:3]

@@ -11,16 +11,16 @@ from controller.contract.commands import CardDecide, HandDouble, HandDraw, HandE
 from controller.contract.events import CardsBurned, HandDecided
 from controller.games import shoe, talla
 from controller.games.blackjack import course
-from controller.games.blackjack.state import Deal, Held, Seat
-from controller.games.blackjack.turn import Turn, expected, question
+from controller.games.blackjack.state import BlackjackDeal, BlackjackHeld, BlackjackSeat
+from controller.games.blackjack.turn import BlackjackTurn, expected, question
 from controller.games.cards import is_card
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.session import session, stands
 
 Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender | HandEvenMoney
 Decision = Literal["stand", "draw", "double", "split", "surrender", "even_money"]
 
-DONE: dict[type[Key], tuple[Decision, Callable[[Seat], Seat]]] = {
+DONE: dict[type[Key], tuple[Decision, Callable[[BlackjackSeat], BlackjackSeat]]] = {
     HandStand: ("stand", lambda seat: replace(seat, stood=True)),
     HandDraw: ("draw", lambda seat: replace(seat, asked=True)),
     HandDouble: ("double", lambda seat: replace(seat, doubled=True)),
@@ -31,43 +31,43 @@ DONE: dict[type[Key], tuple[Decision, Callable[[Seat], Seat]]] = {
 """What each key is called, and what it makes of the hand."""
 
 
-def take_key(turn: Turn, given: Key) -> None:
+def take_key(turn: BlackjackTurn, given: Key) -> None:
     """A hand says what it does."""
     session(turn)
     if not turn.settings.keys:
-        raise Rejected("this table has no keys: nobody says what its hands do")
+        raise RejectedError("this table has no keys: nobody says what its hands do")
     deal = turn.state.deal
     if deal is None or turn.state.doubt == "hands_too_few":
-        raise Rejected("no hand is in play")
+        raise RejectedError("no hand is in play")
     seat = _seat(turn, deal, given)
     if why := course.refusal(turn.rules, deal, seat, given):
         law = turn.book.laws.get("even_money") if isinstance(given, HandEvenMoney) else None
-        raise Rejected(f"{why}: {f'{law.rule}, {law.article}' if law else turn.book.article}")
+        raise RejectedError(f"{why}: {f'{law.rule}, {law.article}' if law else turn.book.article}")
     decision, done = DONE[type(given)]
     turn.change(deal=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat)))
     turn.say(HandDecided(round=deal.round, who=seat.who, decision=decision, by=given.by))
     turn.settle()
 
 
-def _seat(turn: Turn, deal: Deal, given: Key) -> Seat:
+def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat:
     """The hand that the key is about: the one whose turn it is; any hand that still may, where it gives up or is paid at par."""
     now = course.turn(turn.rules, deal)
     named = deal.seat(given.who) if given.who is not None else now
     if named is None:
-        raise Rejected("no hand is to speak now" if given.who is None else f"there is no hand {given.who} in play")
+        raise RejectedError("no hand is to speak now" if given.who is None else f"there is no hand {given.who} in play")
     if isinstance(given, HandSurrender | HandEvenMoney) or named == now:
         return named
     to = course.next_card(turn.rules, deal)
-    raise Rejected(f"it is for {now.who} to speak" if now else f"a card is due to {to}" if to else "no hand is to speak now")
+    raise RejectedError(f"it is for {now.who} to speak" if now else f"a card is due to {to}" if to else "no hand is to speak now")
 
 
-def _split(deal: Deal, seat: Seat) -> Deal:
+def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
     """Two hands of one. The first stays to the player's right and plays first; the other is named by its number in the box."""
     box = seat.who.partition(".")[0]
     count = sum(each.who.partition(".")[0] == box for each in deal.seats)
     pair: Literal["aces", "others"] = "aces" if seat.cards[0][0] == seat.cards[1][0] == "A" else "others"
     first = replace(seat, cards=seat.cards[:1], split=pair)
-    other = Seat(who=f"{box}.{count + 1}", cards=seat.cards[1:], split=pair)
+    other = BlackjackSeat(who=f"{box}.{count + 1}", cards=seat.cards[1:], split=pair)
     at = deal.seats.index(seat)
     return replace(deal, seats=(*deal.seats[:at], first, other, *deal.seats[at + 1 :]))
 
@@ -75,39 +75,39 @@ def _split(deal: Deal, seat: Seat) -> Deal:
 # What a person decides about a card
 
 
-def decide(turn: Turn, given: CardDecide) -> None:
+def decide(turn: BlackjackTurn, given: CardDecide) -> None:
     """A person decides about the first card that waits; about what a silence hid; or takes the latest card out of the game."""
     session(turn)
     decision = DECISIONS.get(given.action)
     if turn.state.shoe is None or decision is None:
-        raise Rejected("no shoe is at the table" if decision else f"{given.action} is not said in this game")
+        raise RejectedError("no shoe is at the table" if decision else f"{given.action} is not said in this game")
     if question(turn.rules, turn.state) is None and given.action != "remove":
-        raise Rejected("no card waits for a decision")
+        raise RejectedError("no card waits for a decision")
     decision(turn, given)
     if turn.state.deal is not None:
         turn.change_deal(stands=stands(given))
     turn.settle()
 
 
-def _read(turn: Turn, given: CardDecide) -> None:
+def _read(turn: BlackjackTurn, given: CardDecide) -> None:
     """The card that was not read, or one that came in a silence and goes where the next one belongs."""
     state, card = turn.state, given.card
     if card is None or not is_card(card):
-        raise Rejected(f"{card!r} is no card: say rank and suit, as in 7h")
+        raise RejectedError(f"{card!r} is no card: say rank and suit, as in 7h")
     assert state.shoe is not None
     if state.doubt in ("silence", "shoe_reset"):
         to = expected(turn.rules, state)
         if to is None:
-            raise Rejected("no card is due now: say first what the hand does")
+            raise RejectedError("no card is due now: say first what the hand does")
         counted, trouble = shoe.draw(state.shoe, card)
         turn.change(shoe=counted)
-        turn.place(Held(card=card), to)
+        turn.place(BlackjackHeld(card=card), to)
         if trouble is not None:
             turn.irregular(trouble)
         return
     head = _head(turn)
     if head.trouble not in ("card_unread", "card_foreign"):
-        raise Rejected("the card was read")
+        raise RejectedError("the card was read")
     counted, trouble = shoe.read(state.shoe, card) if head.card is None else shoe.draw(state.shoe, card)
     if head.card is not None:
         counted = replace(counted, drawn=counted.drawn - 1)
@@ -115,23 +115,23 @@ def _read(turn: Turn, given: CardDecide) -> None:
     _replace_head(turn, replace(head, card=card, trouble=trouble))
 
 
-def _accept(turn: Turn, _given: CardDecide) -> None:
+def _accept(turn: BlackjackTurn, _given: CardDecide) -> None:
     """The card counts as it came; or nothing was missed. While the shoe is not heard, that is certain only where no card is due."""
     state = turn.state
     if state.doubt in ("silence", "shoe_reset"):
         if state.silent and (state.deal is not None or expected(turn.rules, state) is not None):
-            raise Rejected("the shoe is not heard: say the cards that come, with card.decide read, until it is")
+            raise RejectedError("the shoe is not heard: say the cards that come, with card.decide read, until it is")
         turn.change(doubt=None)
         return
     head = _head(turn)
     if not state.burn and (head.card is None or not is_card(head.card)):
-        raise Rejected("nobody has said what the card is: read it, or remove it")
+        raise RejectedError("nobody has said what the card is: read it, or remove it")
     if head.trouble is None:
-        raise Rejected("say whose the card is")
+        raise RejectedError("say whose the card is")
     _replace_head(turn, replace(head, trouble=None))
 
 
-def _remove(turn: Turn, _given: CardDecide) -> None:
+def _remove(turn: BlackjackTurn, _given: CardDecide) -> None:
     """The card leaves the game: the first that waits, else the latest that was dealt, which lay face up in the shoe."""
     state, why = turn.state, question(turn.rules, turn.state)
     if state.held and (not state.burn or why == "card_exposed"):
@@ -141,15 +141,15 @@ def _remove(turn: Turn, _given: CardDecide) -> None:
         return
     deal = state.deal
     if deal is None or deal.latest is None:
-        raise Rejected("no card is there to be removed")
+        raise RejectedError("no card is there to be removed")
     turn.remove("card_exposed", turn.take_back(deal.latest))
 
 
-def _exposed(turn: Turn, given: CardDecide) -> None:
+def _exposed(turn: BlackjackTurn, given: CardDecide) -> None:
     """The first card that waits does lie face up, as the shoe says: it is told, and leaves the game."""
     state = turn.state
     if question(turn.rules, state) != "card_exposed":
-        raise Rejected("no card waits that came face up: remove the latest one, if it did")
+        raise RejectedError("no card waits that came face up: remove the latest one, if it did")
     card = state.held[0].card if given.card is None else given.card
     if given.card is not None and card != state.held[0].card:
         assert state.shoe is not None
@@ -158,33 +158,33 @@ def _exposed(turn: Turn, given: CardDecide) -> None:
     turn.remove("card_exposed", card)
 
 
-def _next_round(turn: Turn, _given: CardDecide) -> None:
+def _next_round(turn: BlackjackTurn, _given: CardDecide) -> None:
     """After a silence in the burn: it is over, and the next card is the first of a round."""
     state = turn.state
     if not state.burn or state.doubt is None:
-        raise Rejected("a card waits for the next round by itself: say its boxes")
+        raise RejectedError("a card waits for the next round by itself: say its boxes")
     assert isinstance(turn.book.shoe.burn, int)
     turn.say(CardsBurned(count=turn.book.shoe.burn - state.burn))
     turn.change(burn=0, doubt=None)
 
 
-def _for(turn: Turn, given: CardDecide) -> None:
+def _for(turn: BlackjackTurn, given: CardDecide) -> None:
     """The first card that waits is for this hand: a decision of the person in charge, whatever the order is."""
     deal, head = turn.state.deal, _head(turn)
     if deal is None or turn.state.doubt is not None:
-        raise Rejected("no hand is in play" if deal is None else f"the table waits for another decision: {turn.state.doubt}")
+        raise RejectedError("no hand is in play" if deal is None else f"the table waits for another decision: {turn.state.doubt}")
     if head.card is None or not is_card(head.card):
-        raise Rejected("nobody has said what the card is: read it, or remove it")
+        raise RejectedError("nobody has said what the card is: read it, or remove it")
     seat = deal.seat(given.who or "")
     if seat is None and given.who != course.DEALER:
-        raise Rejected(f"there is no hand {given.who} in play")
+        raise RejectedError(f"there is no hand {given.who} in play")
     if seat is not None and (seat.surrendered or course.worth(turn.rules, seat) >= 21):
-        raise Rejected(f"{seat.who} may get no card any more: {turn.book.article}")
+        raise RejectedError(f"{seat.who} may get no card any more: {turn.book.article}")
     turn.change(held=turn.state.held[1:])
     turn.place(head, given.who or "")
 
 
-DECISIONS: dict[str, Callable[[Turn, CardDecide], None]] = {
+DECISIONS: dict[str, Callable[[BlackjackTurn, CardDecide], None]] = {
     "read": _read,
     "accept": _accept,
     "remove": _remove,
@@ -194,11 +194,11 @@ DECISIONS: dict[str, Callable[[Turn, CardDecide], None]] = {
 }
 
 
-def _head(turn: Turn) -> Held:
+def _head(turn: BlackjackTurn) -> BlackjackHeld:
     if not turn.state.held:
-        raise Rejected("no card waits for a decision")
+        raise RejectedError("no card waits for a decision")
     return turn.state.held[0]
 
 
-def _replace_head(turn: Turn, head: Held) -> None:
+def _replace_head(turn: BlackjackTurn, head: BlackjackHeld) -> None:
     turn.change(held=(head, *turn.state.held[1:]))

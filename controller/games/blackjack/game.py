@@ -23,11 +23,11 @@ import msgspec
 from controller.contract import commands as person
 from controller.games import shoe, stakes, talla
 from controller.games.blackjack import bets, commands, course, decisions, readings
-from controller.games.blackjack.course import Rules
+from controller.games.blackjack.course import BlackjackRules
 from controller.games.blackjack.hands import points
 from controller.games.blackjack.settings import BlackjackSettings, faults
-from controller.games.blackjack.state import Deal, State
-from controller.games.blackjack.turn import Turn, asks, seat_in_turn
+from controller.games.blackjack.state import BlackjackDeal, BlackjackState
+from controller.games.blackjack.turn import BlackjackTurn, asks, seat_in_turn
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
 from controller.rulebooks.blackjack import Blackjack
@@ -63,14 +63,14 @@ INPUTS = Inputs(
 )
 
 
-class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
+class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, BlackjackTurn]):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow.
 
     Every card is dealt face up, but those that are burned nobody sees; one that waits for a decision is not told either.
     """
 
-    state_type = State
-    turn_type = Turn
+    state_type = BlackjackState
+    turn_type = BlackjackTurn
     inputs = INPUTS
 
     def __init__(self, book: Blackjack, settings: BlackjackSettings) -> None:
@@ -78,13 +78,13 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
             raise ValueError(f"{'; '.join(wrong)}: {book.article}")
         stakes.refuse_unknown(settings.highest, ("hands", *(("pairs",) if settings.pair_bets else ())))
         super().__init__(book, settings)
-        self.rules = Rules(book, settings)
+        self.rules = BlackjackRules(book, settings)
 
-    def turn(self, state: State) -> Turn:
+    def turn(self, state: BlackjackState) -> BlackjackTurn:
         """One step of the game from this state."""
-        return Turn(self.rules, state)
+        return BlackjackTurn(self.rules, state)
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: BlackjackState) -> dict[str, Any]:
         """What the retained state tells: every card on the table lies face up."""
         deal, speaks = state.deal, seat_in_turn(self.rules, state)
         return {
@@ -110,14 +110,14 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: State) -> list[dict[str, Any]]:
+    def history(self, state: BlackjackState) -> list[dict[str, Any]]:
         """The latest rounds of the session, oldest first."""
         return [line(entry, hands=msgspec.to_builtins(entry.hands), marks=list(entry.marks)) for entry in state.entries]
 
     def _hand(self, cards: tuple[str, ...], total: int) -> dict[str, Any]:
         return {"cards": list(cards), "points": total}
 
-    def _phase(self, state: State) -> str:
+    def _phase(self, state: BlackjackState) -> str:
         """``closed``, ``no_shoe``, ``burning``, ``waiting`` for boxes, ``bets_open``, ``dealing``, ``players``, ``dealer``,
         ``decision``, ``shoe_over``.
         """
@@ -133,7 +133,7 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, State, Turn]):
             return self._stage(state.deal)
         return "shoe_over" if state.shoe.over else "waiting"
 
-    def _stage(self, deal: Deal) -> str:
+    def _stage(self, deal: BlackjackDeal) -> str:
         if not deal.begun:
             return "dealing" if deal.closed else "bets_open"
         if course.next_card(self.rules, deal) == course.DEALER and deal.dealer:

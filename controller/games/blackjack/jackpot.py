@@ -6,14 +6,14 @@ It is in play with the first of the dealer's hands, and settled after it (EUS96 
 from __future__ import annotations
 
 from controller.contract.events import AwardQualified, JackpotStaked
-from controller.games.blackjack.course import Rules, first_cards
+from controller.games.blackjack.course import BlackjackRules, first_cards
 from controller.games.blackjack.hands import sevens_mark
-from controller.games.blackjack.state import Deal
+from controller.games.blackjack.state import BlackjackDeal
 
 WHOLE = "sevens_3_suited"
 
 
-def told(rules: Rules, deal: Deal) -> tuple[AwardQualified | JackpotStaked, ...]:
+def told(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[AwardQualified | JackpotStaked, ...]:
     """Who has a right to what was accumulated, and what the play has brought to it. Of several winners the decree says nothing."""
     staked = [each for each in deal.bets if each.bet == "accumulated"] if deal.play == 1 else []
     boxes = {seat.who: first_cards(rules, deal, seat) for seat in deal.seats if "." not in seat.who}

@@ -7,13 +7,13 @@ until a key or a person says it.
 from __future__ import annotations
 
 from controller.games import shoe, talla
-from controller.games.blackjack.state import Held
-from controller.games.blackjack.turn import Turn, expected, question
+from controller.games.blackjack.state import BlackjackHeld
+from controller.games.blackjack.turn import BlackjackTurn, expected, question
 from controller.games.moves import frame_of
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset
 
 
-def take_card(turn: Turn, given: CardDrawn) -> None:
+def take_card(turn: BlackjackTurn, given: CardDrawn) -> None:
     """A card left the shoe. It counts, wherever it goes."""
     state = turn.state
     if not state.open:
@@ -34,20 +34,20 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
     if burned and trouble not in (None, "card_unread"):  # nobody sees it; that there is such a card is told, not which
         turn.irregular(str(trouble))
     if burned and not (given.exposed or state.held):
-        turn.place(Held(card=None), "burn")
+        turn.place(BlackjackHeld(card=None), "burn")
     else:
         why = "card_exposed" if burned and given.exposed else why
-        turn.change(held=(*turn.state.held, Held(card=given.card, trouble=why, frame=frame_of(given))))
+        turn.change(held=(*turn.state.held, BlackjackHeld(card=given.card, trouble=why, frame=frame_of(given))))
     turn.settle()
 
 
-def _goes_to_a_hand(turn: Turn) -> bool:
+def _goes_to_a_hand(turn: BlackjackTurn) -> bool:
     """Whether the next card is dealt, face up; one that is burned, or waits, nobody sees, and a device's word tells it not."""
     state = turn.state
     return not (state.burn or state.held) and question(turn.rules, state) is None and expected(turn.rules, state) is not None
 
 
-def take_cut(turn: Turn, _given: CardCut) -> None:
+def take_cut(turn: BlackjackTurn, _given: CardCut) -> None:
     """The cut card: the round in hand is the last. With none in hand the last one was, if anybody says when one begins."""
     now, deal = turn.state.shoe, turn.state.deal
     if now is None or not turn.state.open or now.continuous or now.cut_at is not None:
@@ -65,7 +65,7 @@ def take_cut(turn: Turn, _given: CardCut) -> None:
     turn.settle()
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: BlackjackTurn, given: AnyReading) -> None:
     """The shoe is not heard, or was not: a card may be missing. What lies on the table a person knows."""
     state = turn.state
     again = isinstance(given, LinkUp)
@@ -76,13 +76,13 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
     _doubt(turn, "silence")
 
 
-def take_reset(turn: Turn, _given: ShoeReset) -> None:
+def take_reset(turn: BlackjackTurn, _given: ShoeReset) -> None:
     """The shoe started afresh: whether the same cards are in it, and all of them on the table, a person knows."""
     if turn.state.shoe is not None and turn.state.shoe.drawn:
         _doubt(turn, "shoe_reset")
 
 
-def _doubt(turn: Turn, what: str) -> None:
+def _doubt(turn: BlackjackTurn, what: str) -> None:
     state = turn.state
     if state.shoe is None:
         return

@@ -18,7 +18,7 @@ REMEMBERED = 20
 Doubt = Literal["silence", "shoe_reset", "hands_too_few"]
 
 
-class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One hand of one box. ``split``: what pair it was part of. ``asked``: its next card is asked for. ``even_money``: a black jack
     that has taken its win at par, in this play of the dealer.
     """
@@ -33,7 +33,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asked: bool = False
 
 
-class Deal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``seats``: its hands in the order in which they play; none until the boxes are said.
 
     ``play``: which of the dealer's hands this is, where he has several. ``loose``: cards of which nobody said whose they are.
@@ -42,7 +42,7 @@ class Deal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     round: int
-    seats: tuple[Seat, ...] = ()
+    seats: tuple[BlackjackSeat, ...] = ()
     dealer: tuple[str, ...] = ()
     play: int = 1
     closed: bool = False
@@ -65,16 +65,16 @@ class Deal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         whole = all(len(seat.cards) == 2 and not seat.split and not seat.doubled and not seat.asked for seat in self.seats)
         return bool(self.seats) and whole and len(self.dealer) == 1 and not self.loose
 
-    def seat(self, who: str) -> Seat | None:
+    def seat(self, who: str) -> BlackjackSeat | None:
         """The hand of this name."""
         return next((seat for seat in self.seats if seat.who == who), None)
 
-    def with_seat(self, seat: Seat) -> Deal:
+    def with_seat(self, seat: BlackjackSeat) -> BlackjackDeal:
         """With this hand in the place of the one of its name."""
         return replace(self, seats=tuple(seat if each.who == seat.who else each for each in self.seats))
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A card that left the shoe and lies nowhere yet. ``trouble``: why a person must look at it, if so."""
 
     card: str | None
@@ -82,7 +82,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     frame: Frame | None = None
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round."""
 
     round: int
@@ -93,14 +93,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class Limit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An announced minimum: ``left`` rounds, or with None the rest of the shoe, are still played at the old one."""
 
     minimum: int
     left: int | None = None
 
 
-class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     """A table of black jack between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, which nobody sees. ``held``: cards that wait
@@ -108,19 +108,19 @@ class State(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     heard now. ``asked``, ``expected``: what was last said of it.
     """
 
-    limit: Limit | None = None
+    limit: BlackjackLimit | None = None
     last_rounds: int | None = None
     past: Past = ()
     shoe: Shoe | None = None
     burn: int = 0
-    deal: Deal | None = None
-    held: tuple[Held, ...] = ()
+    deal: BlackjackDeal | None = None
+    held: tuple[BlackjackHeld, ...] = ()
     doubt: Doubt | None = None
     silent: bool = False
     asked: str | None = None
     expected: str | None = None
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[BlackjackEntry, ...] = ()
 
-    def with_entry(self, entry: Entry) -> State:
+    def with_entry(self, entry: BlackjackEntry) -> BlackjackState:
         """With the outcome of one more round; the oldest too many is forgotten."""
         return replace(self, entries=(*self.entries, entry)[-REMEMBERED:])

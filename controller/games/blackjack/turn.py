@@ -28,19 +28,19 @@ from controller.contract.events import (
 )
 from controller.games import shoe
 from controller.games.blackjack import course, jackpot
-from controller.games.blackjack.course import BURN, DEALER, TABLE, Rules, keys
+from controller.games.blackjack.course import BURN, DEALER, TABLE, BlackjackRules, keys
 from controller.games.blackjack.hands import dealer_hands, points
 from controller.games.blackjack.settings import BlackjackSettings
-from controller.games.blackjack.state import Deal, Entry, Held, Seat, State
+from controller.games.blackjack.state import BlackjackDeal, BlackjackEntry, BlackjackHeld, BlackjackSeat, BlackjackState
 from controller.games.rounds import LawfulMoves
 from controller.rulebooks.blackjack import Blackjack
 from controller.rulebooks.law import Law
 
 
-class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
+class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
     """One step of a table of black jack."""
 
-    def __init__(self, rules: Rules, state: State) -> None:
+    def __init__(self, rules: BlackjackRules, state: BlackjackState) -> None:
         super().__init__(rules.book, rules.settings, state)
         self.rules = rules
 
@@ -60,7 +60,7 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
         """A round begins. A device that is not heard may hide cards of it."""
         number = self.state.round + 1
         doubt = "silence" if self.state.silent else None
-        self.change(round=number, deal=Deal(round=number), doubt=doubt)
+        self.change(round=number, deal=BlackjackDeal(round=number), doubt=doubt)
         self.say(RoundOpened(round=number, by=by))
 
     def close_bets(self, by: str | None = None) -> None:
@@ -90,7 +90,7 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
             self.change(expected=to)
             self.say(CardExpected(round=self.number, to=to))
 
-    def place(self, held: Held, to: str) -> None:
+    def place(self, held: BlackjackHeld, to: str) -> None:
         """The card lies there now, face up; or it is burned, and nobody has seen it."""
         if to == BURN:
             self.change(burn=self.state.burn - 1)
@@ -195,13 +195,13 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
         else:
             self.unresolved("undecided")
 
-    def _result(self, deal: Deal, hands: tuple[Hand, ...], marks: tuple[str, ...], bets: tuple[Settled, ...] = ()) -> None:
+    def _result(self, deal: BlackjackDeal, hands: tuple[Hand, ...], marks: tuple[str, ...], bets: tuple[Settled, ...] = ()) -> None:
         self.say(
             RoundResult(
                 round=deal.round, hands=hands, winner=None, marks=marks, bets=bets, frames=deal.frames, confirmed_by=deal.stands
             )
         )
-        self._record(Entry(round=deal.round, kind="result", hands=hands, marks=marks))
+        self._record(BlackjackEntry(round=deal.round, kind="result", hands=hands, marks=marks))
         self._count_down(deal.round)
 
     def void(self, reason: VoidReason, law: Law, by: Command) -> None:
@@ -209,16 +209,16 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
         deal = self.state.deal
         assert deal is not None
         self.say_void(deal.round, reason, law, by)
-        self._record(Entry(round=deal.round, kind="void", reason=reason, article=law.article))
+        self._record(BlackjackEntry(round=deal.round, kind="void", reason=reason, article=law.article))
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
         """What came out is not known; nobody invents it."""
         deal = self.state.deal
         assert deal is not None
         self.say(RoundUnresolved(round=deal.round, why=why, candidate=None, frames=deal.frames))
-        self._record(Entry(round=deal.round, kind="unresolved"))
+        self._record(BlackjackEntry(round=deal.round, kind="unresolved"))
 
-    def _record(self, entry: Entry) -> None:
+    def _record(self, entry: BlackjackEntry) -> None:
         state, deal = self.state, self.state.deal
         if deal is not None and deal.last:
             self.end_talla()
@@ -264,7 +264,7 @@ class Turn(LawfulMoves[Blackjack, BlackjackSettings, State]):
 # What a table waits for
 
 
-def expected(rules: Rules, state: State) -> str | None:
+def expected(rules: BlackjackRules, state: BlackjackState) -> str | None:
     """Where the next card belongs; None where none may come now."""
     if not state.open or state.shoe is None:
         return None
@@ -277,7 +277,7 @@ def expected(rules: Rules, state: State) -> str | None:
     return course.next_card(rules, state.deal)
 
 
-def question(rules: Rules, state: State) -> str | None:
+def question(rules: BlackjackRules, state: BlackjackState) -> str | None:
     """Why the table waits for a person, by the name of the irregularity; None if it does not."""
     if state.doubt is not None:
         return state.doubt
@@ -296,7 +296,7 @@ def question(rules: Rules, state: State) -> str | None:
     return "card_before_decision" if state.deal and state.deal.begun else "card_out_of_round"
 
 
-def asks(rules: Rules, state: State) -> tuple[str, ...]:
+def asks(rules: BlackjackRules, state: BlackjackState) -> tuple[str, ...]:
     """The commands one of which the table waits for."""
     what = question(rules, state)
     void = ("round.void",) if state.deal else ()
@@ -311,6 +311,6 @@ def asks(rules: Rules, state: State) -> tuple[str, ...]:
     return ("card.decide", *void)
 
 
-def seat_in_turn(rules: Rules, state: State) -> Seat | None:
+def seat_in_turn(rules: BlackjackRules, state: BlackjackState) -> BlackjackSeat | None:
     """The hand that must say what it does."""
     return course.turn(rules, state.deal) if state.deal else None

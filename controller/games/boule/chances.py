@@ -11,7 +11,7 @@ from controller.games.stakes import Stake
 from controller.rulebooks.wheels import Boule
 
 
-class Chances(msgspec.Struct, frozen=True):
+class BouleChances(msgspec.Struct, frozen=True):
     """The simple chances that a number belongs to. The number in the middle belongs to none, and all of them lose."""
 
     colour: Colour | None = None
@@ -19,15 +19,15 @@ class Chances(msgspec.Struct, frozen=True):
     half: Half | None = None
 
 
-def chances(number: int, book: Boule) -> Chances:
+def chances(number: int, book: Boule) -> BouleChances:
     """The simple chances of a number, as it is announced with the result."""
     if number in book.black:
         colour: Colour = "black"
     elif number in book.red:
         colour = "red"
     else:
-        return Chances()
-    return Chances(colour, "odd" if number % 2 else "even", "pasa" if number > middle(book) else "falta")
+        return BouleChances()
+    return BouleChances(colour, "odd" if number % 2 else "even", "pasa" if number > middle(book) else "falta")
 
 
 def middle(book: Boule) -> int:

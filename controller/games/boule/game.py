@@ -21,15 +21,15 @@ from controller.games.cells import game as cells
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels import commands as wheel_commands
-from controller.games.wheels.state import Entry
+from controller.games.wheels.state import WheelEntry
 from controller.rulebooks.wheels import Boule
 from devices.readings import Number
 
 
-class State(CellsState, frozen=True, kw_only=True, omit_defaults=True):
+class BouleState(CellsState, frozen=True, kw_only=True, omit_defaults=True):
     """A boule table between two inputs. ``thrower``: the croupier who closed the bets last, as the one does who throws;
     ``throws``: in how many rounds running.
     """
@@ -38,12 +38,12 @@ class State(CellsState, frozen=True, kw_only=True, omit_defaults=True):
     throws: int = 0
 
 
-class Turn(CellsTurn):
+class BouleTurn(CellsTurn):
     """One step of a boule table."""
 
     book: Boule
     settings: BouleSettings
-    state: State
+    state: BouleState
     breaches = BREACHES
 
     @cached_property
@@ -74,26 +74,26 @@ class Turn(CellsTurn):
         return asdict(chances(int(number), self.book)) | {"bets": settled(int(number), bets, self.book)}
 
 
-def open_session(turn: Turn, given: SessionOpen) -> None:
+def open_session(turn: BouleTurn, given: SessionOpen) -> None:
     """The table opens, at a minimum that it may have."""
     _authorised(turn, given.minimum)
     wheel_commands.open_session(turn, given)
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: BouleTurn, given: BetsClose) -> None:
     """No more bets: the call of the croupier who threw the ball. They have to take turns, and none may always throw."""
     wheel_commands.close_bets(turn, given)
     running = turn.state.throws + 1 if given.by == turn.state.thrower else 1
     turn.change(thrower=given.by, throws=running)
 
 
-def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
+def announce_limit(turn: BouleTurn, given: LimitAnnounce) -> None:
     """A new minimum, one that the table may have, after the last balls at the old one."""
     _authorised(turn, given.minimum)
     wheel_commands.announce_limit(turn, given)
 
 
-def _authorised(turn: Turn, minimum: int | None) -> None:
+def _authorised(turn: BouleTurn, minimum: int | None) -> None:
     """Reject a minimum that is neither the authorised one nor one of its allowed multiples, where that is stated."""
     authorised = turn.settings.authorised_minimum
     if minimum is None or authorised is None:
@@ -101,7 +101,7 @@ def _authorised(turn: Turn, minimum: int | None) -> None:
     may = [authorised * factor for factor in turn.book.minimum_factors]
     if minimum not in may:
         law = turn.book.laws["minimum"]
-        raise Rejected(f"the minimum of a cloth is {' or '.join(map(str, may))}, not {minimum}: {law.rule}, {law.article}")
+        raise RejectedError(f"the minimum of a cloth is {' or '.join(map(str, may))}, not {minimum}: {law.rule}, {law.article}")
 
 
 INPUTS = cells.INPUTS.also(
@@ -115,8 +115,8 @@ class BouleGame(CellsGame):
 
     book: Boule
     settings: BouleSettings
-    state_type = State
-    turn_type = Turn
+    state_type = BouleState
+    turn_type = BouleTurn
     inputs = INPUTS
 
     def __init__(self, book: Boule, settings: BouleSettings) -> None:
@@ -126,12 +126,12 @@ class BouleGame(CellsGame):
         stakes.refuse_unknown(settings.highest, book.bets)
         super().__init__(book, settings)
 
-    def own(self, state: State) -> dict[str, Any]:
+    def own(self, state: BouleState) -> dict[str, Any]:
         """The colour of the last number, and who threw."""
         colour = self._colour(state.tally().number)
         return {"last_colour": colour, "thrower": state.thrower, "throws": state.throws, **super().own(state)}
 
-    def tells(self, entry: Entry) -> dict[str, Any]:
+    def tells(self, entry: WheelEntry) -> dict[str, Any]:
         """The colour."""
         return {"colour": self._colour(entry.number)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from controller.games.amounts import Count, Money
 from controller.games.cells import settings as cells_settings
 from controller.games.cells.settings import Asked, CellsSettings
-from controller.games.wheels.settings import Breach
+from controller.games.wheels.settings import WheelBreach
 
 NUMBERS = tuple(range(1, 10))
 
@@ -21,7 +21,7 @@ class BouleSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw_o
     """The minimum of the authorisation, in minor units: where it is stated, that of the table is held to it."""
 
 
-BREACHES: dict[str, Breach] = {**cells_settings.BREACHES, "ball_out": Breach("inspector", "ball_out")}
+BREACHES: dict[str, WheelBreach] = {**cells_settings.BREACHES, "ball_out": WheelBreach("inspector", "ball_out")}
 """The breaches that a setting of the same name decides."""
 
 LAWS = (*cells_settings.LAWS, "ball_out", "minimum")

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from controller.games.cells.turn import OUTCOMES, CellsTurn
 from controller.games.moves import frames_of
 from controller.games.wheels import readings as wheel
-from controller.games.wheels.readings import Courses, Seen
-from controller.games.wheels.state import Entry, WheelState
+from controller.games.wheels.readings import WheelCourses, WheelSeen
+from controller.games.wheels.state import WheelEntry, WheelState
 from controller.games.wheels.turn import DECISIONS
 from devices.readings import WheelCell, WheelFault, WheelNumber, WheelPhase
 
@@ -60,11 +60,11 @@ def take_fault(turn: CellsTurn, given: WheelFault) -> None:
         turn.unresolved(replace(hand, spin=given.spin, frames=hand.frames + frames_of(given)), "silence")
 
 
-def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> Seen:
+def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> WheelSeen:
     """What the place is worth, or what the device claims itself."""
     if isinstance(given, WheelNumber):
-        return Seen(given, given.number, f"number {given.number}", conflict=given.conflict)
-    return Seen(given, turn.symbols().get(given.cell), f"cell {given.cell}", given.cell)
+        return WheelSeen(given, given.number, f"number {given.number}", conflict=given.conflict)
+    return WheelSeen(given, turn.symbols().get(given.cell), f"cell {given.cell}", given.cell)
 
 
 def _land(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
@@ -77,7 +77,7 @@ def _land(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
     wheel.take_number(turn, _seen(turn, given))
 
 
-def _afterwards(turn: CellsTurn, entry: Entry, given: WheelCell | WheelNumber) -> None:
+def _afterwards(turn: CellsTurn, entry: WheelEntry, given: WheelCell | WheelNumber) -> None:
     """A place of a spin that has its outcome: it is said again, or it is the candidate of a round that had none; or, if the
     count came again, perhaps that of another spin.
     """
@@ -153,7 +153,7 @@ def _settled_by_person(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> 
     _release(turn, given)
 
 
-COURSES = Courses(
+COURSES = WheelCourses(
     device={
         "closed": wheel.starting,
         "idle": wheel.starting,

@@ -8,7 +8,7 @@ import msgspec
 
 from controller.games.amounts import Count
 from controller.games.stakes import Highest
-from controller.games.wheels.settings import Breach
+from controller.games.wheels.settings import WheelBreach
 
 Asked = Literal["warn", "ask"]
 """What follows from a breach: it is reported; the result waits for a person. No decree makes such a spin null by itself."""
@@ -38,7 +38,7 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The highest stakes that the authorisation fixes, or of which the casino gave notice: by the name of the bet."""
 
 
-BREACHES: dict[str, Breach] = {name: Breach("inspector", name) for name in ("too_few_turns", "between", "launched_again")}
+BREACHES: dict[str, WheelBreach] = {name: WheelBreach("inspector", name) for name in ("too_few_turns", "between", "launched_again")}
 """The breaches that a setting of the same name decides, at both games."""
 
 LAWS = (

@@ -6,16 +6,16 @@ from typing import Self
 
 import msgspec
 
-from controller.games.wheels.state import Entry, Tally, WheelState, tallied
+from controller.games.wheels.state import WheelEntry, WheelState, WheelTally, tallied
 from devices.readings import WheelCell, WheelNumber
 
 
-class Counts(Tally, frozen=True):
+class CellsCounts(WheelTally, frozen=True):
     """Where the results of a session have led: the last number, and how often each has come, by its text."""
 
     counts: dict[str, int] = msgspec.field(default_factory=dict)
 
-    def after(self, entry: Entry) -> Self:
+    def after(self, entry: WheelEntry) -> Self:
         """Null and unresolved rounds change nothing."""
         if entry.number is None:
             return self
@@ -30,8 +30,8 @@ class CellsState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     held: WheelCell | WheelNumber | None = None
-    before: Counts = Counts()
+    before: CellsCounts = CellsCounts()
 
-    def tally(self, upto: int | None = None) -> Counts:
+    def tally(self, upto: int | None = None) -> CellsCounts:
         """The tally after all remembered rounds, or after round ``upto``."""
         return tallied(self.before, self.entries, upto)

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from controller.contract.events import BetsLastCall
 from controller.games.cells.settings import CellsSettings
 from controller.games.cells.state import CellsState
-from controller.games.wheels.state import Entry, Hand
+from controller.games.wheels.state import WheelEntry, WheelRound
 from controller.games.wheels.turn import WheelTurn, Why
 from devices.readings import Number, Reading
 
@@ -37,11 +37,11 @@ class CellsTurn(WheelTurn):
         """The numbers of the wheel, in words."""
         return ", ".join(str(number) for number in dict.fromkeys(self.symbols().values()))
 
-    def concerns(self, fault: str, hand: Hand) -> bool:  # noqa: ARG002 - all faults alike
+    def concerns(self, fault: str, hand: WheelRound) -> bool:  # noqa: ARG002 - all faults alike
         """Not every such wheel tells that it was set going; once bets are closed it was."""
         return hand.launched or hand.closed
 
-    def may_be_told(self, hand: Hand) -> bool:
+    def may_be_told(self, hand: WheelRound) -> bool:
         """Between two places the device has no number to give; the person in charge has."""
         return hand.closed
 
@@ -70,7 +70,7 @@ class CellsTurn(WheelTurn):
         """What the wheel told before the session does not count in it."""
         return {"held": None}
 
-    def begin(self, spin: int | None) -> Hand:
+    def begin(self, spin: int | None) -> WheelRound:
         """The next round: what was held back belonged to the one before."""
         self.change(held=None)
         return super().begin(spin)
@@ -82,12 +82,12 @@ class CellsTurn(WheelTurn):
             self.change_hand(said=(*hand.said, "last_call"))
             self.say(BetsLastCall(round=hand.round, spin=hand.spin, announcement=call))
 
-    def result(self, of: Hand | Entry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
+    def result(self, of: WheelRound | WheelEntry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
         """A result; where nobody opens the bets, the next round begins with it."""
         super().result(of, number, confirmed_by, cell)
         self._next()
 
-    def unresolved(self, of: Hand | Entry, why: Why, candidate: Number | None = None, cell: int | None = None) -> None:
+    def unresolved(self, of: WheelRound | WheelEntry, why: Why, candidate: Number | None = None, cell: int | None = None) -> None:
         """No result; where nobody opens the bets, the next round begins all the same."""
         super().unresolved(of, why, candidate, cell)
         self._next()

@@ -18,16 +18,16 @@ from controller.games import shoe, talla
 from controller.games.chemin.course import baccarat, settle
 from controller.games.chemin.hands import waits
 from controller.games.chemin.readings import missed
-from controller.games.chemin.state import Coup, Entry
-from controller.games.chemin.turn import Turn
-from controller.games.game import Rejected
+from controller.games.chemin.state import CheminCoup, CheminEntry
+from controller.games.chemin.turn import CheminTurn
+from controller.games.game import RejectedError
 from controller.games.session import another_round, session, stands
 from controller.rulebooks.law import Law
 
 # Sessions
 
 
-def open_session(turn: Turn, given: SessionOpen) -> None:
+def open_session(turn: CheminTurn, given: SessionOpen) -> None:
     """The table opens, without a shoe."""
     turn.open_session(given, past=shoe.new_session(turn.state.past), last=None)
 
@@ -35,7 +35,7 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
 # The shoe
 
 
-def start_shoe(turn: Turn, given: ShoeStart) -> None:
+def start_shoe(turn: CheminTurn, given: ShoeStart) -> None:
     """Cards are in the shoe: a talla begins."""
     session(turn)
     _no_cards(turn)
@@ -47,7 +47,7 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
     turn.expect()
 
 
-def end_shoe(turn: Turn, given: ShoeEnd) -> None:
+def end_shoe(turn: CheminTurn, given: ShoeEnd) -> None:
     """The cards leave the shoe; if they were counted, the count is held against the composition."""
     session(turn)
     _no_cards(turn)
@@ -58,29 +58,29 @@ def end_shoe(turn: Turn, given: ShoeEnd) -> None:
 # Bets
 
 
-def open_bets(turn: Turn, given: BetsOpen) -> None:
+def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
     """The bank is called: bets are open up to its amount."""
     another_round(turn, turn.state.last)
     state = turn.state
     if state.hand is not None:
-        raise Rejected(f"round {state.hand.round} is in hand; it has no result yet")
+        raise RejectedError(f"round {state.hand.round} is in hand; it has no result yet")
     if state.shoe is None:
-        raise Rejected("no shoe is at the table: say shoe.start")
+        raise RejectedError("no shoe is at the table: say shoe.start")
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
-        raise Rejected(f"the talla is over: {law.rule}, {law.article}")
-    turn.change(round=state.round + 1, hand=Coup(round=state.round + 1, cards=state.loose), loose=())
+        raise RejectedError(f"the talla is over: {law.rule}, {law.article}")
+    turn.change(round=state.round + 1, hand=CheminCoup(round=state.round + 1, cards=state.loose), loose=())
     turn.say(RoundOpened(round=turn.number, by=given.by, announcement=turn.call("bank")))
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: CheminTurn, given: BetsClose) -> None:
     """No more bets: the banker may draw."""
     session(turn)
     hand = turn.state.hand
     if hand is None or hand.closed:
-        raise Rejected("no bets are open")
+        raise RejectedError("no bets are open")
     if turn.asks():
-        raise Rejected("a card that came before the close waits for a decision: card.decide")
+        raise RejectedError("a card that came before the close waits for a decision: card.decide")
     turn.change_hand(closed=True, banco=given.banco)
     turn.say(BetsClosed(round=hand.round, by=given.by, announcement=turn.call("bets_closed")))
     if turn.state.silent:
@@ -88,13 +88,13 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
     settle(turn)
 
 
-def follow_table(turn: Turn, given: TableFollow) -> None:
+def follow_table(turn: CheminTurn, given: TableFollow) -> None:
     """The bank keeps to the table of plays in this round."""
     hand = _round(turn)
     if turn.book.bank in hand.words:
-        raise Rejected("the bank has spoken already")
+        raise RejectedError("the bank has spoken already")
     if hand.table and not given.advice:
-        raise Rejected("the bank keeps to the table already")
+        raise RejectedError("the bank keeps to the table already")
     turn.change_hand(table=True)
     if given.advice:
         turn.irregular("table_followed")
@@ -103,35 +103,35 @@ def follow_table(turn: Turn, given: TableFollow) -> None:
 # Decisions about a round
 
 
-def void(turn: Turn, given: RoundVoid) -> None:
+def void(turn: CheminTurn, given: RoundVoid) -> None:
     """The round is null: no bet wins or loses, and its cards are out of the game."""
     law = turn.book.void.get(given.reason)
     if law is None:
-        raise Rejected(f"{given.reason} makes no round null here; there are: {', '.join(turn.book.void)}")
+        raise RejectedError(f"{given.reason} makes no round null here; there are: {', '.join(turn.book.void)}")
     turn.void(_undecided(turn, given.round), given.reason, law, given)
     turn.expect()
 
 
-def confirm(turn: Turn, given: RoundConfirm) -> None:
+def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
     """The round stands as it lies, or a person says who has won where the cards are not known."""
     of = _undecided(turn, given.round)
     who = stands(given)
-    if isinstance(of, Entry) or of.question == "silence":
+    if isinstance(of, CheminEntry) or of.question == "silence":
         turn.told_result(of.round, _winner(turn, given.winner), who)
         turn.expect()
         return
     if "round.confirm" not in turn.asks():
-        raise Rejected("the round does not wait for a confirmation")
+        raise RejectedError("the round does not wait for a confirmation")
     if of.question == "player_word" and any(baccarat(turn, hand) for hand in turn.book.hands):
         law = turn.book.laws["player_word"]
-        raise Rejected(f"to a hand with baccarat the card may not be denied: {law.rule}, {law.article}")
+        raise RejectedError(f"to a hand with baccarat the card may not be denied: {law.rule}, {law.article}")
     if of.question == "two_third_cards" and any(each.startswith("two_third_cards ") for each in of.said):
-        raise Rejected("say which of the two cards counts: card.decide")
+        raise RejectedError("say which of the two cards counts: card.decide")
     turn.change_hand(question=None, stands=who)
     settle(turn)
 
 
-def _winner(turn: Turn, said: str | None) -> str:
+def _winner(turn: CheminTurn, said: str | None) -> str:
     """At one hand its name, the bank's or ``tie``; at two cloths one of these for each, parted by a comma."""
     said = said or ""
     given = said.split(",")
@@ -139,17 +139,17 @@ def _winner(turn: Turn, said: str | None) -> str:
         each not in (who, turn.book.bank, "tie") for each, who in zip(given, turn.book.hands, strict=True)
     ):
         example = ",".join(turn.book.hands)
-        raise Rejected(f"say the winner: {example}, with {turn.book.bank} or tie in the place of who has not won")
+        raise RejectedError(f"say the winner: {example}, with {turn.book.bank} or tie in the place of who has not won")
     return said
 
 
-def correct(turn: Turn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
+def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
     """What has been settled stands."""
     law = turn.book.laws["no_claim"]
-    raise Rejected(f"no claim once the bets are settled: {law.rule}, {law.article}")
+    raise RejectedError(f"no claim once the bets are settled: {law.rule}, {law.article}")
 
 
-def _undecided(turn: Turn, number: int | None) -> Coup | Entry:
+def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry:
     """The round that a decision is about: the one in hand, else the one unresolved, else it must be named."""
     hand, waiting = turn.state.hand, turn.state.unresolved()
     if number is None:
@@ -157,37 +157,37 @@ def _undecided(turn: Turn, number: int | None) -> Coup | Entry:
             return hand
         if len(waiting) == 1:
             return waiting[0]
-        raise Rejected("say which round" if waiting else "no round is in hand, and none waits for a decision")
+        raise RejectedError("say which round" if waiting else "no round is in hand, and none waits for a decision")
     if hand is not None and hand.round == number:
         return hand
     entry = turn.state.entry(number)
     if entry is None:
-        raise Rejected(f"round {number} is not among the rounds remembered of this session")
+        raise RejectedError(f"round {number} is not among the rounds remembered of this session")
     if entry.kind != "unresolved":
         law: Law = turn.book.laws["no_claim"]
-        raise Rejected(f"round {number} is decided; no claim once the bets are settled: {law.rule}, {law.article}")
+        raise RejectedError(f"round {number} is decided; no claim once the bets are settled: {law.rule}, {law.article}")
     return entry
 
 
 # What commands stand on
 
 
-def _no_cards(turn: Turn) -> None:
+def _no_cards(turn: CheminTurn) -> None:
     hand = turn.state.hand
     if hand is not None and hand.begun:
-        raise Rejected(f"round {hand.round} is in hand")
+        raise RejectedError(f"round {hand.round} is in hand")
 
 
-def _round(turn: Turn) -> Coup:
+def _round(turn: CheminTurn) -> CheminCoup:
     hand = turn.state.hand
     if hand is None or not hand.closed:
-        raise Rejected("no round is in hand whose bets are closed")
+        raise RejectedError("no round is in hand whose bets are closed")
     return hand
 
 
-def closed_round(turn: Turn, *, unasked: bool = True) -> Coup:
+def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
     """The round in hand, its bets closed; and, if so wanted, nothing waiting for a decision."""
     hand = _round(turn)
     if unasked and waits(hand):
-        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
     return hand

@@ -24,11 +24,11 @@ from controller.games.chemin.hands import (
     worth,
     wrong_word,
 )
-from controller.games.chemin.state import Coup
-from controller.games.chemin.turn import Turn
+from controller.games.chemin.state import CheminCoup
+from controller.games.chemin.turn import CheminTurn
 
 
-def settle(turn: Turn) -> None:
+def settle(turn: CheminTurn) -> None:
     """Go on as far as the rules leave no choice."""
     while (before := turn.state.hand) is not None and before.closed and before.question is None:
         turn.place()
@@ -40,19 +40,19 @@ def settle(turn: Turn) -> None:
     turn.expect()
 
 
-def exempt(turn: Turn) -> bool:
+def exempt(turn: CheminTurn) -> bool:
     """Whether the rule does not hold for the hand: who plays alone for the whole bank may be free."""
     free = turn.book.banco == "always" or turn.settings.banco == "free"
     return turn.hand.banco and free and "ruled" not in turn.hand.said
 
 
-def is_open(hand: Coup, who: str) -> bool:
+def is_open(hand: CheminCoup, who: str) -> bool:
     """Whether the first two cards of a hand lie face up."""
     cards = first(hand, who)
     return len(cards) >= 2 and all(card.up for card in cards)
 
 
-def _naturals(turn: Turn) -> None:
+def _naturals(turn: CheminTurn) -> None:
     """Eight or nine on two cards that lie face up."""
     if next_dealt(turn.book, turn.hand) is not None:
         return
@@ -75,7 +75,7 @@ def _naturals(turn: Turn) -> None:
     turn.speak(bank, "natural")
 
 
-def _words(turn: Turn) -> None:
+def _words(turn: CheminTurn) -> None:
     """What hands have said against what their cards make, once they lie face up."""
     for who in turn.book.hands:
         hand = turn.hand
@@ -93,7 +93,7 @@ def _words(turn: Turn) -> None:
             return
 
 
-def _wrong(turn: Turn, who: str, what: str) -> None:
+def _wrong(turn: CheminTurn, who: str, what: str) -> None:
     """Chemin de fer: the banker gives or denies the card, and who plays alone for the bank bears the error."""
     drew = turn.hand.words[who] == "draw"
     bears = what == "player_word" and turn.hand.banco and not baccarat(turn, who)
@@ -104,12 +104,12 @@ def _wrong(turn: Turn, who: str, what: str) -> None:
         turn.question(what, detail=who)
 
 
-def baccarat(turn: Turn, who: str) -> bool:
+def baccarat(turn: CheminTurn, who: str) -> bool:
     """Whether a hand that has zero was denied its card: that may not be."""
     return opening(turn.book, turn.hand, who) == 0 and turn.hand.words.get(who) == "stand"
 
 
-def _restore(turn: Turn, who: str, what: str) -> None:
+def _restore(turn: CheminTurn, who: str, what: str) -> None:
     """Two cloths: the word is put right, third cards go to whom they belong, and the banker decides anew."""
     if what == "natural_forgotten":
         turn.irregular(what, detail=who)
@@ -119,7 +119,7 @@ def _restore(turn: Turn, who: str, what: str) -> None:
     restore(turn, who, right)
 
 
-def restore(turn: Turn, who: str, right: str) -> None:
+def restore(turn: CheminTurn, who: str, right: str) -> None:
     """The play is put right: this is what the hand has said."""
     turn.irregular("restored", detail=f"{who} {right}")
     if turn.hand.words.get(turn.book.bank) != "natural":
@@ -130,7 +130,7 @@ def restore(turn: Turn, who: str, right: str) -> None:
     turn.place()
 
 
-def _hold_before(turn: Turn, who: str) -> None:
+def _hold_before(turn: CheminTurn, who: str) -> None:
     """Third cards of the hands before this one stay; its own and all later ones go anew, also where a person had put them."""
     before = turn.book.everyone[: turn.book.everyone.index(who)]
     for at, card in enumerate(turn.hand.cards):
@@ -138,7 +138,7 @@ def _hold_before(turn: Turn, who: str) -> None:
             turn.change_card(at, kept=card.to in before)
 
 
-def _two_thirds(turn: Turn) -> None:
+def _two_thirds(turn: CheminTurn) -> None:
     """Of two third cards a hand has the one that makes more, the bank the one that makes less: now that it lies open."""
     for who in turn.book.everyone:
         key = f"two_third_cards {who}"
@@ -150,7 +150,7 @@ def _two_thirds(turn: Turn) -> None:
             return
 
 
-def keep_one(turn: Turn, who: str) -> None:
+def keep_one(turn: CheminTurn, who: str) -> None:
     """The other leaves the game. If a person has said which, and it is the wrong one, a person says what becomes of it."""
     hand = turn.hand
     both = [at for at, card in enumerate(hand.cards) if card.kept and card.third and card.to == who and card.out != "basket"]
@@ -167,7 +167,7 @@ def keep_one(turn: Turn, who: str) -> None:
         turn.question("two_third_cards", detail=who)
 
 
-def _unclaimed(turn: Turn) -> None:
+def _unclaimed(turn: CheminTurn) -> None:
     """A third card that nobody has asked for."""
     lying = loose(turn.hand)
     if not lying:
@@ -188,7 +188,7 @@ def _unclaimed(turn: Turn) -> None:
         turn.doubt(lying[0], "card_surplus")
 
 
-def _to_the_bank(turn: Turn, lying: list[int]) -> None:
+def _to_the_bank(turn: CheminTurn, lying: list[int]) -> None:
     """All hands have spoken and have their cards: a card that comes now the bank has drawn; of one that lay there before,
     because a play is put right, the banker says whether he takes it.
     """
@@ -199,7 +199,7 @@ def _to_the_bank(turn: Turn, lying: list[int]) -> None:
     turn.irregular("restored" if turn.hand.restored else "false_card", asks=turn.asks(), detail=turn.book.bank)
 
 
-def _before_the_word(turn: Turn, lying: list[int]) -> None:
+def _before_the_word(turn: CheminTurn, lying: list[int]) -> None:
     """A card came before the hand has spoken."""
     for at in lying:
         if turn.hand.restored or turn.hand.cards[at].kept or f"fifth_card {at}" in turn.hand.said:
@@ -212,7 +212,7 @@ def _before_the_word(turn: Turn, lying: list[int]) -> None:
             return
 
 
-def _finish(turn: Turn) -> None:
+def _finish(turn: CheminTurn) -> None:
     """Nothing is left to draw and all cards lie open: what the bank had to do is looked at, then the result."""
     book, hand = turn.book, turn.hand
     if not shows(book, hand) or not lies_open(book, hand):
@@ -229,7 +229,7 @@ def _finish(turn: Turn) -> None:
     turn.result()
 
 
-def made_natural(turn: Turn) -> bool:
+def made_natural(turn: CheminTurn) -> bool:
     """Whether the bank has drawn to an eight or nine."""
     bank = turn.book.bank
     return turn.hand.words.get(bank) == "draw" and opening(turn.book, turn.hand, bank) >= NATURAL

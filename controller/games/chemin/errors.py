@@ -14,16 +14,16 @@ from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import settle
 from controller.games.chemin.hands import any_third, cards_of, first, next_dealt, thirds, waits
 from controller.games.chemin.readings import face_up
-from controller.games.chemin.state import Card, Fate
-from controller.games.chemin.turn import Turn
-from controller.games.game import Rejected
+from controller.games.chemin.state import CheminCard, Fate
+from controller.games.chemin.turn import CheminTurn
+from controller.games.game import RejectedError
 from controller.games.session import stands
 from controller.games.talla import read_card
 
 IN_BASKET = "card_in_basket"
 
 
-def decide(turn: Turn, given: CardDecide) -> None:
+def decide(turn: CheminTurn, given: CardDecide) -> None:
     """About a fact that people saw; else about the first card that waits, the question, or the last card."""
     act, first = _SEEN.get(given.action), _first_doubt(turn)
     if given.action == "exposed" and first is not None and turn.hand.cards[first].doubt == "card_exposed":
@@ -44,13 +44,13 @@ def decide(turn: Turn, given: CardDecide) -> None:
 # A card that waits
 
 
-def _first_doubt(turn: Turn) -> int | None:
+def _first_doubt(turn: CheminTurn) -> int | None:
     """Which card of the round in hand waits first."""
     cards = () if turn.state.hand is None else turn.hand.cards
     return next((at for at, card in enumerate(cards) if card.doubt), None)
 
 
-def _came_face_up(turn: Turn, given: CardDecide, at: int) -> None:
+def _came_face_up(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """The shoe was right: the card is of no use, the one that it said or, where the person names another, that one."""
     was = turn.hand.cards[at]
     card = was if given.card in (None, was.card) else _sound(turn, replace(given, action="read"), was)
@@ -59,7 +59,7 @@ def _came_face_up(turn: Turn, given: CardDecide, at: int) -> None:
     turn.remove(at, "card_exposed")
 
 
-def _loose(turn: Turn, given: CardDecide) -> None:
+def _loose(turn: CheminTurn, given: CardDecide) -> None:
     """No round is in hand: the card is the first of the next one, or it goes."""
     at = next(at for at, card in enumerate(turn.state.loose) if card.doubt)
     card, others = turn.state.loose[at], list(turn.state.loose)
@@ -70,15 +70,15 @@ def _loose(turn: Turn, given: CardDecide) -> None:
     elif given.action in ("accept", "next_round", "read"):
         others[at] = _sound(turn, given, card)
     else:
-        raise Rejected("no round is in hand: accept the card for the next one, read it, or remove it")
+        raise RejectedError("no round is in hand: accept the card for the next one, read it, or remove it")
     turn.change(loose=tuple(others))
 
 
-def _sound(turn: Turn, given: CardDecide, card: Card) -> Card:
+def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
     """The card with nothing against it any more."""
     now = turn.state.shoe
     if card.doubt == "shoe_over":
-        raise Rejected("the talla is over: remove the card")
+        raise RejectedError("the talla is over: remove the card")
     if given.action == "read":
         name = read_card(given)
         if now is not None:
@@ -86,15 +86,15 @@ def _sound(turn: Turn, given: CardDecide, card: Card) -> Card:
         # What the shoe took it for, nobody has seen: its frame is told no more.
         return replace(card, card=name, doubt=None, frame=card.frame if card.card is None else None)
     if card.card is None or not is_card(card.card):
-        raise Rejected("the card must be read first: say read and the card, or remove")
+        raise RejectedError("the card must be read first: say read and the card, or remove")
     return replace(card, doubt=None)
 
 
-def _accept(turn: Turn, given: CardDecide, at: int) -> None:
+def _accept(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It counts as it came, or it is what the person has read."""
     card = turn.hand.cards[at]
     if card.doubt == "card_surplus" and given.action != "read":
-        raise Rejected("say for whom it is, or remove it, or keep it for the next_round")
+        raise RejectedError("say for whom it is, or remove it, or keep it for the next_round")
     sound = _sound(turn, given, card)
     if card.doubt == "card_surplus":
         sound = replace(sound, doubt="card_surplus")
@@ -106,34 +106,34 @@ def _accept(turn: Turn, given: CardDecide, at: int) -> None:
         turn.say(CardTurned(round=turn.number, to=sound.to, index=len(cards_of(turn.hand, sound.to)), card=sound.card))
 
 
-def _remove(turn: Turn, given: CardDecide, at: int) -> None:
+def _remove(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It leaves the game."""
     turn.remove(at, turn.hand.cards[at].doubt or "card_exposed")
     turn.change_hand(stands=stands(given))
 
 
-def _next_round(turn: Turn, given: CardDecide, at: int) -> None:
+def _next_round(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It is the first card of the next round."""
     now = turn.state.shoe
     card = turn.hand.cards[at]
     if now is None or now.over or now.cut_at is not None:
-        raise Rejected("there is no next round in this talla: remove the card")
+        raise RejectedError("there is no next round in this talla: remove the card")
     if card.doubt not in ("card_surplus", "card_before_close") or card.card is None:
-        raise Rejected("that card is of this round")
-    turn.change(loose=(*turn.state.loose, Card(card=card.card, frame=card.frame)))
+        raise RejectedError("that card is of this round")
+    turn.change(loose=(*turn.state.loose, CheminCard(card=card.card, frame=card.frame)))
     turn.change_card(at, doubt=None, out="removed", frame=None)
     turn.change_hand(stands=stands(given))
 
 
-def _for(turn: Turn, given: CardDecide, at: int) -> None:
+def _for(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It belongs to a hand."""
     if turn.hand.cards[at].doubt not in ("card_surplus", "irregular_deal"):
-        raise Rejected("say first what is to be done with it: accept, read or remove")
+        raise RejectedError("say first what is to be done with it: accept, read or remove")
     turn.change_card(at, doubt=None)
     _give(turn, given, at)
 
 
-_DOUBTED: Mapping[str, Callable[[Turn, CardDecide, int], None]] = {
+_DOUBTED: Mapping[str, Callable[[CheminTurn, CardDecide, int], None]] = {
     "accept": _accept,
     "read": _accept,
     "remove": _remove,
@@ -145,12 +145,12 @@ _DOUBTED: Mapping[str, Callable[[Turn, CardDecide, int], None]] = {
 # The question of the round
 
 
-def _question(turn: Turn, given: CardDecide) -> None:
+def _question(turn: CheminTurn, given: CardDecide) -> None:
     hand = turn.hand
     what, words = hand.question, {"player_word": turn.book.hands[0], "natural_forgotten": turn.book.hands[0]}
     whose = words.get(what or "", turn.book.bank)
     if "card.decide" not in turn.asks():
-        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
     if what == "two_third_cards":
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
@@ -163,49 +163,49 @@ def _question(turn: Turn, given: CardDecide) -> None:
         turn.change_hand(question=None, stands=stands(given))
         turn.speak(whose, "stand", given.by)
     elif what == "cards_shown":
-        raise Rejected("say that they are exposed, whose they are, and by whose fault")
+        raise RejectedError("say that they are exposed, whose they are, and by whose fault")
     else:
-        raise Rejected("say accept" if what in ("silence", "overdraw", IN_BASKET) else f"no card of {whose} may be removed")
+        raise RejectedError("say accept" if what in ("silence", "overdraw", IN_BASKET) else f"no card of {whose} may be removed")
 
 
 # The last card
 
 
-def _last(turn: Turn, given: CardDecide) -> None:
+def _last(turn: CheminTurn, given: CardDecide) -> None:
     """The last card came face up, or it was given to the wrong hand."""
     hand = closed_round(turn)
     at = max((at for at, card in enumerate(hand.cards) if card.out is None), default=None)
     if at is None or given.action not in ("remove", "for"):
-        raise Rejected("no card waits for a decision")
+        raise RejectedError("no card waits for a decision")
     if given.action == "for":
         _give(turn, given, at)
         return
     card = hand.cards[at]
     if card.to is not None and hand.words and not card.third:
-        raise Rejected("the hands have spoken: the cards of the deal stay")
+        raise RejectedError("the hands have spoken: the cards of the deal stay")
     if given.who not in (None, card.to):
-        raise Rejected(f"the last card is with {card.to}")
+        raise RejectedError(f"the last card is with {card.to}")
     face_up(turn, at)
 
 
-def _give(turn: Turn, given: CardDecide, at: int) -> None:
+def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """A card belongs to another hand than the order says."""
     hand, who, bank = turn.hand, given.who, turn.book.bank
     card = hand.cards[at]
     if who not in turn.book.everyone or who is None:
-        raise Rejected(f"say whose card it is: {', '.join(turn.book.everyone)}")
+        raise RejectedError(f"say whose card it is: {', '.join(turn.book.everyone)}")
     if card.to == who:
-        raise Rejected(f"the card is with {who}")
+        raise RejectedError(f"the card is with {who}")
     dealing = not card.third or (card.to is None and not hand.words)
     if dealing:
         _over_the_deal(turn, at, who)
         return
     if who != bank and hand.words.get(who) != "draw":
-        raise Rejected(f"{who} has not asked for a card")
+        raise RejectedError(f"{who} has not asked for a card")
     if hand.words.get(bank) == "natural" or who in hand.fates:
-        raise Rejected(f"{who} takes no card any more")
+        raise RejectedError(f"{who} takes no card any more")
     if thirds(hand, who) and "two_third_cards" not in turn.book.errors:
-        raise Rejected(f"{who} has its third card: remove this one, or say round.void")
+        raise RejectedError(f"{who} has its third card: remove this one, or say round.void")
     if card.to == bank:
         turn.unsay(bank)
     _keep_thirds(turn)
@@ -216,18 +216,18 @@ def _give(turn: Turn, given: CardDecide, at: int) -> None:
     _one_of_two(turn, who)
 
 
-def _keep_thirds(turn: Turn) -> None:
+def _keep_thirds(turn: CheminTurn) -> None:
     """Third cards stay where they are, whatever is said from now on."""
     for at, card in enumerate(turn.hand.cards):
         if card.third and card.to is not None and card.out is None:
             turn.change_card(at, kept=True)
 
 
-def _over_the_deal(turn: Turn, at: int, who: str) -> None:
+def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
     """The banker has given himself more than two first cards; a hand can have only two."""
     over = who == turn.book.bank and "bank_overdealt" in turn.book.errors
     if len(first(turn.hand, who)) >= 2 and not over:
-        raise Rejected(f"{who} has two cards: remove this one, or say round.void")
+        raise RejectedError(f"{who} has two cards: remove this one, or say round.void")
     turn.change_card(at, to=who, third=False, kept=True)
     turn.place()
     if len(first(turn.hand, who)) > 2:
@@ -235,7 +235,7 @@ def _over_the_deal(turn: Turn, at: int, who: str) -> None:
         turn.once("bank_overdealt", lambda: turn.irregular("bank_overdealt"))
 
 
-def _one_of_two(turn: Turn, who: str) -> None:
+def _one_of_two(turn: CheminTurn, who: str) -> None:
     """Of two third cards the law gives the hand one; which, its cards say: they are turned, or a person tells."""
     if len(thirds(turn.hand, who)) > 1:
         _keep_thirds(turn)
@@ -243,13 +243,13 @@ def _one_of_two(turn: Turn, who: str) -> None:
         turn.question("two_third_cards", detail=who)
 
 
-def _which(turn: Turn, given: CardDecide) -> None:
+def _which(turn: CheminTurn, given: CardDecide) -> None:
     """A person says which of two third cards counts."""
     two = [who for who in turn.book.everyone if len(thirds(turn.hand, who)) > 1]
     places = [at for at, card in enumerate(turn.hand.cards) if card.third and card.to in two and card.out is None]
     named = [at for at in places if turn.hand.cards[at].card == given.card]
     if given.action != "accept" or not named or len(places) < 2:
-        raise Rejected("say accept and the card that counts")
+        raise RejectedError("say accept and the card that counts")
     turn.change_hand(question=None, stands=stands(given))
     for at in places:
         if at != named[0]:
@@ -259,36 +259,36 @@ def _which(turn: Turn, given: CardDecide) -> None:
 # What only people see
 
 
-def _whose(turn: Turn, given: CardDecide) -> tuple[str, list[int]]:
+def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
     """The hand that is named, and where the cards lie that are meant."""
     who = given.who
     if who is None or who not in turn.book.everyone:
-        raise Rejected(f"say whose cards: {', '.join(turn.book.everyone)}")
+        raise RejectedError(f"say whose cards: {', '.join(turn.book.everyone)}")
     mine = [at for at, card in enumerate(turn.hand.cards) if card.to == who and card.out is None]
     meant = mine if given.index is None else mine[given.index - 1 : given.index] if given.index > 0 else []
     if not meant:
-        raise Rejected(f"{who} has no such card")
+        raise RejectedError(f"{who} has no such card")
     return who, meant
 
 
 def _fault(given: CardDecide) -> str:
     if given.fault is None:
-        raise Rejected("say by whose fault: croupier, banker or player")
+        raise RejectedError("say by whose fault: croupier, banker or player")
     return given.fault
 
 
-def _floor(turn: Turn, given: CardDecide) -> None:
+def _floor(turn: CheminTurn, given: CardDecide) -> None:
     """It keeps its value; who works for the house picks it up."""
     closed_round(turn)
     who, _ = _whose(turn, given)
     turn.irregular("card_on_floor", detail=who)
 
 
-def _exposed(turn: Turn, given: CardDecide) -> None:
+def _exposed(turn: CheminTurn, given: CardDecide) -> None:
     """Cards were shown before their time."""
     hand = closed_round(turn, unasked=False)
     if hand.question not in (None, "cards_shown") or any(card.doubt for card in hand.cards):
-        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
     who, _ = _whose(turn, given)
     fault = _fault(given)
     turn.change_hand(question=None)
@@ -308,7 +308,7 @@ def _exposed(turn: Turn, given: CardDecide) -> None:
         turn.change_hand(owed=shown, table=both or hand.table)
 
 
-def _basket(turn: Turn, given: CardDecide) -> None:
+def _basket(turn: CheminTurn, given: CardDecide) -> None:
     """Cards fell, or were thrown, into the basket before they were seen."""
     hand = closed_round(turn)
     who, meant = _whose(turn, given)
@@ -336,7 +336,7 @@ _BASKET: dict[Fate, str] = {
 """What decides the fate."""
 
 
-def _fate(turn: Turn, who: str, fault: str, card: Card) -> Fate | None:
+def _fate(turn: CheminTurn, who: str, fault: str, card: CheminCard) -> Fate | None:
     """What the decree makes of it; None: nothing by itself."""
     errors, bank = turn.book.errors, turn.book.bank
     if "basket_nine" in errors:
@@ -353,7 +353,7 @@ def _fate(turn: Turn, who: str, fault: str, card: Card) -> Fate | None:
     return "zero" if fault != "croupier" and "basket_zero" in errors else None
 
 
-def _meets(turn: Turn, who: str, fate: Fate) -> None:
+def _meets(turn: CheminTurn, who: str, fate: Fate) -> None:
     """The hand has met its fate: it says no more."""
     hand = turn.hand
     if fate == "void" and who == turn.book.bank:
@@ -365,4 +365,4 @@ def _meets(turn: Turn, who: str, fate: Fate) -> None:
     assert not waits(turn.hand)
 
 
-_SEEN: Mapping[str, Callable[[Turn, CardDecide], None]] = {"floor": _floor, "exposed": _exposed, "basket": _basket}
+_SEEN: Mapping[str, Callable[[CheminTurn, CardDecide], None]] = {"floor": _floor, "exposed": _exposed, "basket": _basket}

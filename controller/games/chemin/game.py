@@ -21,8 +21,8 @@ from controller.games import shoe, stakes, talla
 from controller.games.chemin import commands, errors, readings, words
 from controller.games.chemin.hands import cards_of, next_dealt, shows, speaker
 from controller.games.chemin.settings import CheminSettings
-from controller.games.chemin.state import SHOWN, Entry, State
-from controller.games.chemin.turn import Turn
+from controller.games.chemin.state import SHOWN, CheminEntry, CheminState
+from controller.games.chemin.turn import CheminTurn
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.rounds import line
 from controller.games.session import announce_last_rounds
@@ -61,11 +61,11 @@ INPUTS = Inputs(
 )
 
 
-class CheminGame(Machine[Chemin, CheminSettings, State, Turn]):
+class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
-    state_type = State
-    turn_type = Turn
+    state_type = CheminState
+    turn_type = CheminTurn
     inputs = INPUTS
 
     def __init__(self, book: Chemin, settings: CheminSettings) -> None:
@@ -73,13 +73,13 @@ class CheminGame(Machine[Chemin, CheminSettings, State, Turn]):
             raise ValueError(f"modality: the decree has {', '.join(book.deductions)}: {book.article}")
         super().__init__(book, settings)
 
-    def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:
+    def confidential(self, state: CheminState, given: device.AnyReading | person.AnyCommand) -> bool:
         """So is what a shoe may say of a round in hand."""
         if isinstance(given, device.ShoeResult | device.ShoeFault):
             return state.hand is not None
         return super().confidential(state, given)
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: CheminState) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""
         hand = state.hand
         turn = self.turn(state)
@@ -109,11 +109,11 @@ class CheminGame(Machine[Chemin, CheminSettings, State, Turn]):
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: State) -> list[dict[str, Any]]:
+    def history(self, state: CheminState) -> list[dict[str, Any]]:
         """The latest rounds of the session, oldest first."""
         return [line(entry, **_outcomes(entry)) for entry in state.entries[-SHOWN:]]
 
-    def _phase(self, turn: Turn) -> str:
+    def _phase(self, turn: CheminTurn) -> str:
         """``closed``, ``no_shoe``, ``shoe_over``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``words``, ``showing``,
         ``decision``.
         """
@@ -135,5 +135,5 @@ def _times(minimum: int | None, factor: int) -> int | None:
     return minimum * factor if minimum is not None and factor else None
 
 
-def _outcomes(entry: Entry) -> dict[str, Any]:
+def _outcomes(entry: CheminEntry) -> dict[str, Any]:
     return {"winner": entry.winner, "hands": {hand.who: [hand.points, hand.outcome] for hand in entry.hands}}

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from controller.contract.events import Hand
 from controller.games.baccarat import Cell, banker_draws, player_draws, points, value
-from controller.games.chemin.state import Card, Coup, Fate, Word
+from controller.games.chemin.state import CheminCard, CheminCoup, Fate, Word
 from controller.rulebooks.chemin import Chemin
 
 NATURAL = 8
@@ -20,39 +20,39 @@ _SETTLED: tuple[Fate, ...] = ("natural_nine", "loses", "void")
 """Fates of a hand against which the bank does not play any more."""
 
 
-def cards_of(coup: Coup, who: str) -> tuple[Card, ...]:
+def cards_of(coup: CheminCoup, who: str) -> tuple[CheminCard, ...]:
     """The cards that a hand has."""
     return tuple(card for card in coup.cards if card.to == who and card.out is None)
 
 
-def first(coup: Coup, who: str) -> tuple[Card, ...]:
+def first(coup: CheminCoup, who: str) -> tuple[CheminCard, ...]:
     """Those of the deal."""
     return tuple(card for card in cards_of(coup, who) if not card.third)
 
 
-def thirds(coup: Coup, who: str) -> tuple[Card, ...]:
+def thirds(coup: CheminCoup, who: str) -> tuple[CheminCard, ...]:
     """Those that came after it."""
     return tuple(card for card in cards_of(coup, who) if card.third)
 
 
-def any_third(coup: Coup) -> bool:
+def any_third(coup: CheminCoup) -> bool:
     """Whether a hand other than the bank has been given one."""
     return any(card.third and card.to is not None for card in coup.cards)
 
 
-def worth(cards: Sequence[Card]) -> int:
+def worth(cards: Sequence[CheminCard]) -> int:
     """What cards make together; every card on the table was read."""
     return points([card.card for card in cards if card.card is not None])
 
 
-def opening(book: Chemin, coup: Coup, who: str) -> int:
+def opening(book: Chemin, coup: CheminCoup, who: str) -> int:
     """What the first two cards make. More than two first cards make the bank zero."""
     if coup.fates.get(who) == "natural_nine":
         return 9
     return 0 if coup.overdealt and who == book.bank else worth(first(coup, who))
 
 
-def total(book: Chemin, coup: Coup, who: str) -> int:
+def total(book: Chemin, coup: CheminCoup, who: str) -> int:
     """What the hand makes in the end."""
     match coup.fates.get(who):
         case "nine" | "natural_nine":
@@ -65,7 +65,7 @@ def total(book: Chemin, coup: Coup, who: str) -> int:
 # Whose a card is
 
 
-def next_dealt(book: Chemin, coup: Coup) -> str | None:
+def next_dealt(book: Chemin, coup: CheminCoup) -> str | None:
     """To whom the next card of the deal goes; None: all have their two."""
     given = Counter(card.to for card in coup.cards if not card.third and card.out != "removed")
     due = [(2 if who in coup.fates else given[who], at, who) for at, who in enumerate(book.everyone)]
@@ -73,12 +73,12 @@ def next_dealt(book: Chemin, coup: Coup) -> str | None:
     return who if fewest < 2 else None
 
 
-def waits(coup: Coup) -> bool:
+def waits(coup: CheminCoup) -> bool:
     """Whether a person is asked about the round, so that no card is placed."""
     return coup.question is not None or any(card.doubt for card in coup.cards)
 
 
-def entitled(book: Chemin, coup: Coup) -> tuple[str, ...]:
+def entitled(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
     """Who has asked for a third card, in order, as far as all before have spoken."""
     if coup.words.get(book.bank) == "natural":
         return ()
@@ -94,13 +94,13 @@ def entitled(book: Chemin, coup: Coup) -> tuple[str, ...]:
     return tuple(found)
 
 
-def awaited(book: Chemin, coup: Coup) -> tuple[str, ...]:
+def awaited(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
     """Those of them who do not have it yet."""
     has = {card.to for card in coup.cards if card.third and card.out != "removed"}
     return tuple(who for who in entitled(book, coup) if who not in has)
 
 
-def placed(book: Chemin, coup: Coup) -> Coup:
+def placed(book: Chemin, coup: CheminCoup) -> CheminCoup:
     """Every card where it belongs: the deal in its order, then third cards, in their order, to who asked for one."""
     if not coup.closed or coup.question is not None:
         return coup
@@ -121,12 +121,12 @@ def placed(book: Chemin, coup: Coup) -> Coup:
     return coup
 
 
-def loose(coup: Coup) -> list[int]:
+def loose(coup: CheminCoup) -> list[int]:
     """Where third cards lie that nobody has."""
     return [at for at, card in enumerate(coup.cards) if card.third and card.to is None and card.out is None and not card.doubt]
 
 
-def with_card(coup: Coup, at: int, card: Card) -> Coup:
+def with_card(coup: CheminCoup, at: int, card: CheminCard) -> CheminCoup:
     """With another card in that place."""
     return replace(coup, cards=(*coup.cards[:at], card, *coup.cards[at + 1 :]))
 
@@ -134,7 +134,7 @@ def with_card(coup: Coup, at: int, card: Card) -> Coup:
 # Who speaks, and what the next card is
 
 
-def speaker(book: Chemin, coup: Coup) -> str | None:
+def speaker(book: Chemin, coup: CheminCoup) -> str | None:
     """The hand whose word is awaited; the bank speaks last, when the hands have their cards."""
     if not coup.closed or waits(coup) or next_dealt(book, coup) is not None or book.bank in coup.words:
         return None
@@ -144,17 +144,17 @@ def speaker(book: Chemin, coup: Coup) -> str | None:
     return book.bank if bank_plays(book, coup) and not awaited(book, coup) else None
 
 
-def bank_plays(book: Chemin, coup: Coup) -> bool:
+def bank_plays(book: Chemin, coup: CheminCoup) -> bool:
     """Whether the bank may still take a card: it has laid nothing down, and not every hand has."""
     return book.bank not in coup.fates and bool(playing(book, coup))
 
 
-def playing(book: Chemin, coup: Coup) -> tuple[str, ...]:
+def playing(book: Chemin, coup: CheminCoup) -> tuple[str, ...]:
     """The hands that have laid down no natural and lost nothing."""
     return tuple(who for who in book.hands if coup.words.get(who) != "natural" and coup.fates.get(who) not in _SETTLED)
 
 
-def expected(book: Chemin, coup: Coup) -> str | None:
+def expected(book: Chemin, coup: CheminCoup) -> str | None:
     """Where the next card belongs; None: none may come now."""
     if not coup.closed or waits(coup):
         return None
@@ -165,7 +165,7 @@ def expected(book: Chemin, coup: Coup) -> str | None:
     return book.bank if speaker(book, coup) == book.bank else None
 
 
-def shows(book: Chemin, coup: Coup) -> bool:
+def shows(book: Chemin, coup: CheminCoup) -> bool:
     """Whether nothing is left but to lay all cards open."""
     if not coup.closed or waits(coup) or next_dealt(book, coup) is not None or loose(coup):
         return False
@@ -174,7 +174,7 @@ def shows(book: Chemin, coup: Coup) -> bool:
     return speaker(book, coup) is None and not awaited(book, coup)
 
 
-def lies_open(book: Chemin, coup: Coup) -> bool:
+def lies_open(book: Chemin, coup: CheminCoup) -> bool:
     """Whether the cards of all hands lie face up; of a hand whose cards are in the basket none are missed."""
     return all(card.up for who in book.everyone if who not in coup.fates for card in cards_of(coup, who))
 
@@ -182,7 +182,7 @@ def lies_open(book: Chemin, coup: Coup) -> bool:
 # What the rules demand
 
 
-def wrong_word(book: Chemin, coup: Coup, who: str, *, exempt: bool) -> str | None:
+def wrong_word(book: Chemin, coup: CheminCoup, who: str, *, exempt: bool) -> str | None:
     """What is wrong with what a hand has said, now that its cards are seen."""
     word, made = coup.words.get(who), opening(book, coup, who)
     if word not in ("draw", "stand") or who in coup.fates:
@@ -193,14 +193,14 @@ def wrong_word(book: Chemin, coup: Coup, who: str, *, exempt: bool) -> str | Non
     return "player_word" if not exempt and (cell, word) in (("T", "stand"), ("P", "draw")) else None
 
 
-def cell(book: Chemin, coup: Coup, who: str) -> Cell:
+def cell(book: Chemin, coup: CheminCoup, who: str) -> Cell:
     """What the table of plays says to the bank against one hand."""
     third = thirds(coup, who)
     drawn = value(third[0].card) if third and third[0].card is not None else None
     return banker_draws(book.third, min(opening(book, coup, book.bank), 7), drawn)
 
 
-def bank_duty(book: Chemin, coup: Coup, *, table: bool) -> Cell:
+def bank_duty(book: Chemin, coup: CheminCoup, *, table: bool) -> Cell:
     """What the bank must do: ``T`` draw, ``P`` stand, ``O`` as it likes. ``table``: it keeps to the table in any case.
 
     At two cloths it is free in an ordinary round, also against a natural; what the decrees say of «the banker in restored plays»
@@ -225,7 +225,7 @@ def bank_duty(book: Chemin, coup: Coup, *, table: bool) -> Cell:
     return "T" if only == "O" and (laid_down or coup.optional) else only
 
 
-def bank_bound_by(book: Chemin, coup: Coup) -> str:
+def bank_bound_by(book: Chemin, coup: CheminCoup) -> str:
     """The name of the law that sets what the bank must do."""
     if len(book.hands) > 1 or opening(book, coup, book.bank) == 0:
         return "bank_word"
@@ -239,7 +239,7 @@ def bank_bound_by(book: Chemin, coup: Coup) -> str:
 # Who wins
 
 
-def outcome(book: Chemin, coup: Coup, who: str, *, nine_beats: bool) -> Outcome | None:
+def outcome(book: Chemin, coup: CheminCoup, who: str, *, nine_beats: bool) -> Outcome | None:
     """What the hand does against the bank; None: it was null."""
     bank, fate = book.bank, coup.fates.get(who)
     if fate == "void":
@@ -255,7 +255,7 @@ def outcome(book: Chemin, coup: Coup, who: str, *, nine_beats: bool) -> Outcome 
     return "win" if own > other else "lose"
 
 
-def _by_two_cards(book: Chemin, coup: Coup, who: str, made: tuple[int, int], *, nine_beats: bool) -> Outcome:
+def _by_two_cards(book: Chemin, coup: CheminCoup, who: str, made: tuple[int, int], *, nine_beats: bool) -> Outcome:
     """Where an eight of two cards beats an eight or nine of three; else the higher wins, and equal is null."""
     own, other = made
     mine, theirs = (len(cards_of(coup, each)) == 2 for each in (who, book.bank))
@@ -266,7 +266,7 @@ def _by_two_cards(book: Chemin, coup: Coup, who: str, made: tuple[int, int], *, 
     return "tie" if own == other else "win" if own > other else "lose"
 
 
-def hands_of(book: Chemin, coup: Coup, *, nine_beats: bool) -> tuple[Hand, ...]:
+def hands_of(book: Chemin, coup: CheminCoup, *, nine_beats: bool) -> tuple[Hand, ...]:
     """The hands as a result tells them: of each what lies face up."""
     against = {who: outcome(book, coup, who, nine_beats=nine_beats) for who in book.hands}
     mirror: dict[Outcome | None, Outcome | None] = {"win": "lose", "lose": "win", "tie": "tie", None: None}

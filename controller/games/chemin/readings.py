@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from controller.games import shoe, talla
 from controller.games.chemin.course import settle
 from controller.games.chemin.hands import loose, placed, speaker
-from controller.games.chemin.state import Card, Coup
-from controller.games.chemin.turn import Turn
+from controller.games.chemin.state import CheminCard, CheminCoup
+from controller.games.chemin.turn import CheminTurn
 from controller.games.moves import frame_of
 from devices.readings import (
     AnyReading,
@@ -23,7 +23,7 @@ from devices.readings import (
 )
 
 
-def take_card(turn: Turn, given: CardDrawn) -> None:
+def take_card(turn: CheminTurn, given: CardDrawn) -> None:
     """A card left the shoe: it never goes back, whatever becomes of it."""
     state = turn.state
     if not state.open:
@@ -39,7 +39,7 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         return
     doubt = trouble or ("card_unsure" if given.unsure else "shoe_over" if state.shoe.over else None)
     hand = state.hand
-    turn.add(Card(card=given.card, doubt=doubt, frame=frame_of(given)))
+    turn.add(CheminCard(card=given.card, doubt=doubt, frame=frame_of(given)))
     if doubt is not None:
         turn.irregular(doubt, asks=turn.asks())
     elif given.exposed and hand is not None and hand.closed:
@@ -52,20 +52,20 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
     settle(turn)
 
 
-def _lies_up(turn: Turn, before: Coup) -> bool:
+def _lies_up(turn: CheminTurn, before: CheminCoup) -> bool:
     """Whether the card that has just come is dealt face up: a third one that was asked for, or that the bank draws."""
     drawn = speaker(turn.book, before) == turn.book.bank and not loose(before)
     return drawn or placed(turn.book, turn.hand).cards[-1].up
 
 
-def face_up(turn: Turn, at: int) -> None:
+def face_up(turn: CheminTurn, at: int) -> None:
     """A card that lies face up when it leaves the shoe is of no use; the next one takes its place."""
     turn.change_card(at, up=True)
     turn.irregular("card_exposed")
     turn.remove(at, "card_exposed")
 
 
-def _early(turn: Turn) -> None:
+def _early(turn: CheminTurn) -> None:
     """A card came before the bets were closed: it is played, unless the inspector rejects it."""
     if turn.settings.early_card == "keep":
         turn.irregular("card_before_close")
@@ -80,7 +80,7 @@ def _early(turn: Turn) -> None:
     turn.irregular("card_before_close", asks=turn.asks())
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: CheminTurn, given: AnyReading) -> None:
     """The shoe is not heard, or was not: cards may be missing from the count, and from the round in hand."""
     state = turn.state
     if isinstance(given, LinkUp) and not state.silent:
@@ -93,14 +93,14 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
         turn.expect()
 
 
-def missed(turn: Turn) -> None:
+def missed(turn: CheminTurn) -> None:
     """A person must say whether cards of the round were missed."""
     hand = turn.state.hand
     if hand is not None and hand.closed and hand.question is None:
         turn.question("silence")
 
 
-def take_cut(turn: Turn, _given: CardCut) -> None:
+def take_cut(turn: CheminTurn, _given: CardCut) -> None:
     """The cut card: the round in hand is the last; with none in hand the talla is over."""
     state = turn.state
     if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
@@ -117,7 +117,7 @@ def take_cut(turn: Turn, _given: CardCut) -> None:
     turn.expect()
 
 
-def take_reset(turn: Turn, _given: ShoeReset) -> None:
+def take_reset(turn: CheminTurn, _given: ShoeReset) -> None:
     """The shoe started afresh: what is in it now only a person knows."""
     state = turn.state
     if state.shoe is None or state.shoe.over or not (state.shoe.drawn or state.hand):
@@ -130,7 +130,7 @@ def take_reset(turn: Turn, _given: ShoeReset) -> None:
     turn.expect()
 
 
-def take_fault(turn: Turn, given: ShoeFault) -> None:
+def take_fault(turn: CheminTurn, given: ShoeFault) -> None:
     """The shoe complains, or does so no longer. Two cards at once are the croupier's to see to."""
     alert = f"shoe_{given.fault}"
     if not given.active:

@@ -20,7 +20,7 @@ Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
 """What became of a hand whose cards went into the basket. ``nine``: its third card did."""
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CheminCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A card out of the shoe. ``card`` is None where it was not read and nobody has said what it is.
 
     ``to``: the hand it belongs to, None while it waits. ``lay``: the hand it was last said to lie with. ``third``: it came
@@ -44,7 +44,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.card if self.up else None
 
 
-class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CheminCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``cards``: all that came, in their order. ``words``: what each hand has said.
 
     ``banco``: one player plays alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the
@@ -58,7 +58,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     round: int
     closed: bool = False
     banco: bool = False
-    cards: tuple[Card, ...] = ()
+    cards: tuple[CheminCard, ...] = ()
     words: dict[str, Word] = {}
     fates: dict[str, Fate] = {}
     table: bool = False
@@ -79,7 +79,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.closed or bool(self.cards)
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CheminEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round; its hands as the result told them."""
 
     round: int
@@ -90,7 +90,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class CheminState(Rounds[CheminEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
     ``past``: the shoes of the last sessions. ``loose``: cards that came while no round was in hand. ``silent``: the
@@ -100,10 +100,10 @@ class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
 
     past: Past = ()
     shoe: Shoe | None = None
-    hand: Coup | None = None
-    loose: tuple[Card, ...] = ()
+    hand: CheminCoup | None = None
+    loose: tuple[CheminCard, ...] = ()
     silent: bool = False
     expected: str | None = None
     last: int | None = None
     last_since: int = 0
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[CheminEntry, ...] = ()

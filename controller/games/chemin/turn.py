@@ -25,7 +25,7 @@ from controller.contract.events import (
 from controller.games import shoe
 from controller.games.chemin.hands import expected, hands_of, placed
 from controller.games.chemin.settings import CheminSettings
-from controller.games.chemin.state import Card, Coup, Entry, State, Word
+from controller.games.chemin.state import CheminCard, CheminCoup, CheminEntry, CheminState, Word
 from controller.games.rounds import RoundMoves
 from controller.games.session import count_down
 from controller.games.stakes import Bounds
@@ -47,11 +47,11 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 """What the round may wait for, and the commands that answer it."""
 
 
-class Turn(RoundMoves[Chemin, CheminSettings, State]):
+class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
     """One step of a table of chemin de fer, or of two cloths."""
 
     @property
-    def hand(self) -> Coup:
+    def hand(self) -> CheminCoup:
         """The round in hand; there is one."""
         assert self.state.hand is not None
         return self.state.hand
@@ -83,7 +83,7 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
                 self.say(CardDealt(round=self.number, to=card.to, index=index, card=card.told, was=card.lay))
                 self._put(at, replace(card, lay=card.to))
 
-    def add(self, card: Card) -> None:
+    def add(self, card: CheminCard) -> None:
         """A card came out of the shoe."""
         if self.state.hand is None:
             self.change(loose=(*self.state.loose, card))
@@ -112,7 +112,7 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
         """Change one card of the round."""
         self._put(at, replace(self.hand.cards[at], **fields))
 
-    def _put(self, at: int, card: Card) -> None:
+    def _put(self, at: int, card: CheminCard) -> None:
         cards = self.hand.cards
         self.change_hand(cards=(*cards[:at], card, *cards[at + 1 :]))
 
@@ -151,7 +151,7 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
         winner = next((each.who for each in hands if single and each.outcome == "win"), "tie" if tied else None)
         marks: tuple[str, ...] = ("natural",) if any(each.kind == "natural" for each in hands) else ()
         marks += ("tie",) if tied else ()
-        self._record(Entry(round=hand.round, kind="result", winner=winner, hands=hands))
+        self._record(CheminEntry(round=hand.round, kind="result", winner=winner, hands=hands))
         self.say(
             RoundResult(
                 round=hand.round,
@@ -170,24 +170,24 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
         hand = self.state.hand
         frames = frames_up(hand) if hand is not None and hand.round == number else ()
         marks = ("tie",) if winner == "tie" else ()
-        self._record(Entry(round=number, kind="result", winner=winner))
+        self._record(CheminEntry(round=number, kind="result", winner=winner))
         self.say(RoundResult(round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by))
         count_down(self, number)
         self._over()
 
-    def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(self, of: CheminCoup | CheminEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The round is null."""
-        self._record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
+        self._record(CheminEntry(round=of.round, kind="void", reason=reason, article=law.article))
         self.say_void(of.round, reason, law, by)
         self._over()
 
-    def unresolved(self, of: Coup, why: Literal["silence", "undecided"]) -> None:
+    def unresolved(self, of: CheminCoup, why: Literal["silence", "undecided"]) -> None:
         """The result is not known for certain; nobody invents it."""
-        self._record(Entry(round=of.round, kind="unresolved"))
+        self._record(CheminEntry(round=of.round, kind="unresolved"))
         self.say(RoundUnresolved(round=of.round, why=why, candidate=None, frames=frames_up(of)))
         self._over()
 
-    def _record(self, entry: Entry) -> None:
+    def _record(self, entry: CheminEntry) -> None:
         hand = self.state.hand
         self.state = self.state.with_entry(entry)
         if hand is not None and hand.round == entry.round:
@@ -236,6 +236,6 @@ class Turn(RoundMoves[Chemin, CheminSettings, State]):
             act()
 
 
-def frames_up(hand: Coup) -> tuple[Frame, ...]:
+def frames_up(hand: CheminCoup) -> tuple[Frame, ...]:
     """The frames of those cards that lie face up: a frame tells its card."""
     return tuple(card.frame for card in hand.cards if card.up and card.frame is not None)

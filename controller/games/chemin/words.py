@@ -7,24 +7,24 @@ from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import is_open, restore, settle
 from controller.games.chemin.hands import first, speaker, thirds
 from controller.games.chemin.state import Word
-from controller.games.chemin.turn import Turn
-from controller.games.game import Rejected
+from controller.games.chemin.turn import CheminTurn
+from controller.games.game import RejectedError
 
 
-def draw(turn: Turn, given: HandDraw) -> None:
+def draw(turn: CheminTurn, given: HandDraw) -> None:
     """A hand asks for a card."""
     _say(turn, given.who, "draw", given.by)
 
 
-def stand(turn: Turn, given: HandStand) -> None:
+def stand(turn: CheminTurn, given: HandStand) -> None:
     """A hand takes none."""
     _say(turn, given.who, "stand", given.by)
 
 
-def _say(turn: Turn, who: str | None, word: Word, by: str) -> None:
+def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     hand = closed_round(turn, unasked=False)
     if who is not None and who not in turn.book.everyone:
-        raise Rejected(f"no hand {who!r}; there are: {', '.join(turn.book.everyone)}")
+        raise RejectedError(f"no hand {who!r}; there are: {', '.join(turn.book.everyone)}")
     if turn.asks():
         _answer(turn, who, word, by)
     else:
@@ -36,31 +36,31 @@ def _say(turn: Turn, who: str | None, word: Word, by: str) -> None:
             _again(turn, who, word, by)
         elif who == turn.book.bank and due is not None:
             law = turn.book.laws["bank_before_hands"]
-            raise Rejected(f"the bank speaks after {due}: {law.rule}, {law.article}")
+            raise RejectedError(f"the bank speaks after {due}: {law.rule}, {law.article}")
         else:
-            raise Rejected("nobody's word is awaited" if due is None else f"it is for {due} to speak")
+            raise RejectedError("nobody's word is awaited" if due is None else f"it is for {due} to speak")
     settle(turn)
 
 
-def _owed(turn: Turn) -> None:
+def _owed(turn: CheminTurn) -> None:
     """The banker who has shown a card must show his own that belongs to it before anybody speaks."""
     bank = first(turn.hand, turn.book.bank)
     owed = [index for index in turn.hand.owed if index <= len(bank) and not bank[index - 1].up]
     if owed:
         law = turn.book.laws["cards_shown"]
-        raise Rejected(f"card {owed[0]} of the bank must be shown first (cards.turn): {law.rule}, {law.article}")
+        raise RejectedError(f"card {owed[0]} of the bank must be shown first (cards.turn): {law.rule}, {law.article}")
 
 
-def _answer(turn: Turn, who: str | None, word: Word, by: str) -> None:
+def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     """The word that a question asks for."""
     hand, bank = turn.hand, turn.book.bank
     if f"hand.{word}" not in turn.asks():
-        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
     whose = {"bank_word": bank, "bank_choice": bank}.get(hand.question or "", turn.book.hands[0])
     if who not in (None, whose):
-        raise Rejected(f"it is for {whose} to speak")
+        raise RejectedError(f"it is for {whose} to speak")
     if hand.words.get(whose) == word:
-        raise Rejected(f"{whose} has said so already")
+        raise RejectedError(f"{whose} has said so already")
     for at, card in enumerate(hand.cards):
         if card.third and card.to is not None:
             turn.change_card(at, kept=True)
@@ -68,7 +68,7 @@ def _answer(turn: Turn, who: str | None, word: Word, by: str) -> None:
     turn.speak(whose, word, by)
 
 
-def _again(turn: Turn, who: str, word: Word, by: str) -> None:
+def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
     """A hand's word is not what was said of it before."""
     hand = turn.hand
     given = any(card.third and card.out is None for card in hand.cards)
@@ -83,10 +83,10 @@ def _again(turn: Turn, who: str, word: Word, by: str) -> None:
     elif word == "stand" and thirds(hand, who):
         _false_card(turn, who, by)
     else:
-        raise Rejected("cards have come since: it is found when the cards are turned")
+        raise RejectedError("cards have come since: it is found when the cards are turned")
 
 
-def _false_card(turn: Turn, who: str, by: str) -> None:
+def _false_card(turn: CheminTurn, who: str, by: str) -> None:
     """The croupier called a card for a hand that said no. By the table the bank has the first card where it makes 0 to 5, and
     no other card counts; the banker says it, and it is held against his cards when they are turned.
     """
@@ -99,13 +99,13 @@ def _false_card(turn: Turn, who: str, by: str) -> None:
     turn.speak(who, "stand", by)
 
 
-def turn_cards(turn: Turn, given: CardsTurn) -> None:
+def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
     """Cards lie face up. Before all have spoken that is a natural laid down, or they were shown before their time."""
     hand, before = closed_round(turn, unasked=False), turn.state
     if given.who is not None and given.who not in turn.book.everyone:
-        raise Rejected(f"no hand {given.who!r}; there are: {', '.join(turn.book.everyone)}")
+        raise RejectedError(f"no hand {given.who!r}; there are: {', '.join(turn.book.everyone)}")
     if any(card.doubt for card in hand.cards):
-        raise Rejected(f"the round waits for a decision: {', '.join(turn.asks())}")
+        raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
     for who in turn.book.everyone if given.who is None else (given.who,):
         turn.turn_up(who, given.index)
     if hand.question == "words_contradict" and all(
@@ -120,10 +120,10 @@ def turn_cards(turn: Turn, given: CardsTurn) -> None:
     _too_early(turn)
     settle(turn)
     if turn.state == before:
-        raise Rejected("no such card lies face down that was read")
+        raise RejectedError("no such card lies face down that was read")
 
 
-def _too_early(turn: Turn) -> None:
+def _too_early(turn: CheminTurn) -> None:
     """Cards of a hand that has not spoken lie open, and they are no natural: by whose fault a person must say."""
     if turn.state.hand is None or turn.asks():
         return

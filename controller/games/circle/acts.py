@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 
 from controller.contract.commands import BettingClose, HandAct
 from controller.contract.events import HandDecided
-from controller.games.circle.state import Place, Seat, Stands
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
+from controller.games.circle.state import CirclePlace, CircleSeat, Stands
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
 
 
-def act(turn: Turn, given: HandAct) -> None:
+def act(turn: CircleTurn, given: HandAct) -> None:
     """One word of a player, as the croupier says it."""
     does = ACTS.get(given.action)
     if does is None:
-        raise Rejected(f"this game knows no {given.action}; it knows {', '.join(ACTS)}")
+        raise RejectedError(f"this game knows no {given.action}; it knows {', '.join(ACTS)}")
     allow_no_return(given)
     does(turn, given)
 
@@ -23,36 +23,36 @@ def act(turn: Turn, given: HandAct) -> None:
 def allow_no_return(given: HandAct) -> None:
     """Reject a word that is taken back: what was said wrongly is said anew."""
     if not given.stands:
-        raise Rejected("in a circle a word is not taken back; a hand that was told as given up is put back by hand.act in")
+        raise RejectedError("in a circle a word is not taken back; a hand that was told as given up is put back by hand.act in")
 
 
-def close(turn: Turn, given: BettingClose) -> None:
+def close(turn: CircleTurn, given: BettingClose) -> None:
     """The bets are equal; or all others gave up, and one player takes the pot without showing."""
     hand = turn.state.hand
     if hand is None or not hand.open:
-        raise Rejected("no betting interval is open")
+        raise RejectedError("no betting interval is open")
     if turn.state.troubles:
-        raise Rejected(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
+        raise RejectedError(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
     if given.winner is None:
         turn.close_betting(given.by)
         return
     seat = hand.seat(given.winner)
     if seat is None or seat not in hand.live:
-        raise Rejected(f"{given.winner!r} does not play for the pot: {_live(turn)} do")
+        raise RejectedError(f"{given.winner!r} does not play for the pot: {_live(turn)} do")
     for other in hand.live:
         if other != seat:
             turn.change_seat(other.who, stands="folded")
     turn.win(seat.who)
 
 
-def _bets(turn: Turn, given: HandAct) -> None:
+def _bets(turn: CircleTurn, given: HandAct) -> None:
     """A word in the interval. That a player speaks out of turn does not make it null."""
     seat = _speaker(turn, given)
     hand = turn.hand
     if given.action == "check" and hand.bet:
-        raise Rejected(f"{seat.who} cannot pass, there is a bet in this interval: call, raise or fold")
+        raise RejectedError(f"{seat.who} cannot pass, there is a bet in this interval: call, raise or fold")
     if given.action == "bet" and hand.bet:
-        raise Rejected("there is a bet in this interval: say raise")
+        raise RejectedError("there is a bet in this interval: say raise")
     turn.change_hand(begun=True, spoken=True)
     if given.action == "raise":
         turn.change_seat(seat.who, raises=seat.raises + 1)
@@ -66,11 +66,11 @@ def _bets(turn: Turn, given: HandAct) -> None:
         turn.irregular("raise_limit", detail=f"{seat.who}, {seat.raises + 1} raises; {most} are allowed")
 
 
-def _folds(turn: Turn, given: HandAct) -> None:
+def _folds(turn: CircleTurn, given: HandAct) -> None:
     """A player gives up, be it that the bets were closed too early; who is left alone has won."""
     hand = turn.state.hand
     if hand is not None and hand.showdown:
-        raise Rejected("the bets are over: who does not show says muck")
+        raise RejectedError("the bets are over: who does not show says muck")
     if hand is None or hand.open or not hand.begun:
         _speaker(turn, given)
         turn.change_hand(begun=True, spoken=True)
@@ -80,7 +80,7 @@ def _folds(turn: Turn, given: HandAct) -> None:
     settle(turn)
 
 
-def leave(turn: Turn, who: str, stands: Stands) -> None:
+def leave(turn: CircleTurn, who: str, stands: Stands) -> None:
     """A player has no part in the round any more: no card is due to him, and he is asked nothing."""
     turn.change_seat(who, stands=stands)
     if any(place.to == who for place in turn.hand.due):
@@ -90,7 +90,7 @@ def leave(turn: Turn, who: str, stands: Stands) -> None:
     turn.change(troubles=tuple(each for each in turn.state.troubles if each not in asked))
 
 
-def settle(turn: Turn) -> None:
+def settle(turn: CircleTurn) -> None:
     """What follows when a player has left: the result, or the deal goes on without him."""
     turn.settle()
     hand = turn.state.hand
@@ -98,29 +98,29 @@ def settle(turn: Turn) -> None:
         turn.dealt()
 
 
-def _mucks(turn: Turn, given: HandAct) -> None:
+def _mucks(turn: CircleTurn, given: HandAct) -> None:
     """A player does not show, and has no part of the pot."""
     hand = turn.state.hand
     if hand is None or not hand.showdown:
-        raise Rejected("nothing is shown now; who gives up before says fold")
+        raise RejectedError("nothing is shown now; who gives up before says fold")
     seat = _live_seat(turn, given.who)
     if seat.shown:
-        raise Rejected(f"{seat.who} lies open already")
+        raise RejectedError(f"{seat.who} lies open already")
     turn.change_seat(seat.who, stands="mucked")
     _say(turn, given)
     turn.settle()
 
 
-def _sits_out(turn: Turn, given: HandAct) -> None:
+def _sits_out(turn: CircleTurn, given: HandAct) -> None:
     """A player rests, from the next round on, and keeps the place."""
     number = _place(turn, given.who)
     if str(number) in turn.state.resting:
-        raise Rejected(f"{given.who} rests already")
+        raise RejectedError(f"{given.who} rests already")
     turn.change(resting={**turn.state.resting, str(number): 0})
     _say(turn, given)
 
 
-def _is_back(turn: Turn, given: HandAct) -> None:
+def _is_back(turn: CircleTurn, given: HandAct) -> None:
     """Who rests is back, from the next round on; else a hand of this round is put together again, which had not been given up."""
     hand = turn.state.hand
     seat = hand.seat(given.who) if hand is not None else None
@@ -129,7 +129,7 @@ def _is_back(turn: Turn, given: HandAct) -> None:
         cards = {len(hand.of(each.who)) - each.discards for each in (seat, *hand.live)}
         due = [place for place in hand.due if place.to.startswith("seat:")]
         if len(cards) > 1 or (due and [(place.to, place.turn) for place in due] != [(each.who, False) for each in hand.live]):
-            raise Rejected(f"the others have got cards since {seat.who} gave up")
+            raise RejectedError(f"the others have got cards since {seat.who} gave up")
         turn.change_seat(seat.who, stands="in")
         if due:
             _is_due(turn, seat.who, all(place.up for place in due))
@@ -137,23 +137,23 @@ def _is_back(turn: Turn, given: HandAct) -> None:
         return
     number = str(_place(turn, given.who))
     if number not in turn.state.resting:
-        raise Rejected(f"{given.who} does not rest")
+        raise RejectedError(f"{given.who} does not rest")
     turn.change(resting={name: rounds for name, rounds in turn.state.resting.items() if name != number})
     _say(turn, given)
 
 
-def _is_due(turn: Turn, who: str, up: bool) -> None:
+def _is_due(turn: CircleTurn, who: str, up: bool) -> None:
     """A card of the street, of which none has come, goes to this player too, in his turn."""
     due = turn.hand.due
     before = [seat.who for seat in turn.hand.live]
     before = before[: before.index(who)]
     others = [place for place, each in enumerate(due) if each.to.startswith("seat:")]
     at = others[0] + len(before)
-    turn.change_hand(due=(*due[:at], Place(to=who, up=up), *due[at:]))
+    turn.change_hand(due=(*due[:at], CirclePlace(to=who, up=up), *due[at:]))
     turn.expect()
 
 
-ACTS: Mapping[str, Callable[[Turn, HandAct], None]] = {
+ACTS: Mapping[str, Callable[[CircleTurn, HandAct], None]] = {
     "check": _bets,
     "bet": _bets,
     "call": _bets,
@@ -167,35 +167,37 @@ ACTS: Mapping[str, Callable[[Turn, HandAct], None]] = {
 """Who does which act."""
 
 
-def _speaker(turn: Turn, given: HandAct) -> Seat:
+def _speaker(turn: CircleTurn, given: HandAct) -> CircleSeat:
     hand = turn.state.hand
     if hand is None or not hand.open:
-        raise Rejected("no betting interval is open")
+        raise RejectedError("no betting interval is open")
     seat = _live_seat(turn, given.who)
     if seat.stands != "in":
-        raise Rejected(f"{seat.who} has nothing left to bet")
+        raise RejectedError(f"{seat.who} has nothing left to bet")
     return seat
 
 
-def _live_seat(turn: Turn, who: str) -> Seat:
+def _live_seat(turn: CircleTurn, who: str) -> CircleSeat:
     seat = turn.hand.seat(who)
     if seat is None or seat not in turn.hand.live:
-        raise Rejected(f"{who!r} does not play for the pot: {_live(turn)} do")
+        raise RejectedError(f"{who!r} does not play for the pot: {_live(turn)} do")
     return seat
 
 
-def _live(turn: Turn) -> str:
+def _live(turn: CircleTurn) -> str:
     return ", ".join(seat.who for seat in turn.hand.live)
 
 
-def _place(turn: Turn, who: str) -> int:
+def _place(turn: CircleTurn, who: str) -> int:
     number = next((number for number in turn.state.seated if who == f"seat:{number}"), None)
     if number is None:
-        raise Rejected(f"nobody sits at {who!r}; seated are {', '.join(f'seat:{each}' for each in turn.state.seated) or 'none'}")
+        raise RejectedError(
+            f"nobody sits at {who!r}; seated are {', '.join(f'seat:{each}' for each in turn.state.seated) or 'none'}"
+        )
     return number
 
 
-def _say(turn: Turn, given: HandAct) -> None:
+def _say(turn: CircleTurn, given: HandAct) -> None:
     number = turn.state.hand.round if turn.state.hand is not None else 0
     call = turn.book.announcements.get(given.action)
     turn.say(HandDecided(round=number, who=given.who, decision=given.action, by=given.by, announcement=call))

@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsTurn
 from controller.games.cards import is_card
-from controller.games.circle.state import Card
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
+from controller.games.circle.state import CircleCard
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
 
 
-def deal(turn: Turn, given: CardsDeal) -> None:
+def deal(turn: CircleTurn, given: CardsDeal) -> None:
     """So many cards were dealt by hand: to one receiver, or where the next ones go. Those face up are named."""
     proper(given.cards)
     _begin(turn)
@@ -21,62 +21,64 @@ def deal(turn: Turn, given: CardsDeal) -> None:
             _skip_burn(turn)
         _first(turn, given.who, count)
     if count < 1 or count > len(turn.hand.due):
-        raise Rejected(f"{len(turn.hand.due)} cards are due in this deal, not {count}: deal.error tells one too many or too few")
+        raise RejectedError(
+            f"{len(turn.hand.due)} cards are due in this deal, not {count}: deal.error tells one too many or too few"
+        )
     _put(turn, count, given.cards)
 
 
-def burn(turn: Turn, given: CardsBurn) -> None:
+def burn(turn: CircleTurn, given: CardsBurn) -> None:
     """Cards were burned, unseen."""
     _begin(turn)
     if given.count < 1 or not all(place.to in ("burn", "dead") for place in turn.hand.due[: given.count]):
-        raise Rejected(f"the next card goes to {turn.hand.due[0].to}, it is not burned")
+        raise RejectedError(f"the next card goes to {turn.hand.due[0].to}, it is not burned")
     _put(turn, given.count, ())
 
 
-def show(turn: Turn, given: CardsShow) -> None:
+def show(turn: CircleTurn, given: CardsShow) -> None:
     """The cards of a hand, or of a board, lie face up, and these they are."""
     proper(given.cards)
     hand = turn.state.hand
     if hand is None:
-        raise Rejected("no round is in hand")
+        raise RejectedError("no round is in hand")
     if given.low:
-        raise Rejected("a hand is not set in two in this game")
+        raise RejectedError("a hand is not set in two in this game")
     if given.who.startswith("board"):
         _show_board(turn, given)
     elif hand.seat(given.who) in hand.live:
         _show_seat(turn, given)
     else:
-        raise Rejected(f"{given.who!r} does not play for the pot: {', '.join(seat.who for seat in hand.live)} do")
+        raise RejectedError(f"{given.who!r} does not play for the pot: {', '.join(seat.who for seat in hand.live)} do")
     turn.settle()
     turn.expect()
 
 
-def turn_up(turn: Turn, given: CardsTurn) -> None:
+def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
     """Cards that were read when they were dealt lie open now."""
     hand = turn.state.hand
     if hand is None:
-        raise Rejected("no round is in hand")
+        raise RejectedError("no round is in hand")
     if given.who is not None and given.who.startswith("board"):
         _turn_board(turn, given.who)
     else:
         if given.who is None and not hand.showdown:
-            raise Rejected("say whose cards: all are turned only when the bets are over")
+            raise RejectedError("say whose cards: all are turned only when the bets are over")
         seats = [seat for seat in hand.live if given.who in (None, seat.who) and not seat.shown]
         if not seats:
-            raise Rejected(f"no cards of {given.who or 'anyone'} lie covered")
+            raise RejectedError(f"no cards of {given.who or 'anyone'} lie covered")
         for seat in seats:
             own = [each for each in hand.of(seat.who) if given.index in (None, each.index)]
             unread = not own or any(each.card is None for each in own)
             if unread and given.who is None:
                 continue
             if unread:
-                raise Rejected(f"the cards of {seat.who} were not read: say cards.show")
+                raise RejectedError(f"the cards of {seat.who} were not read: say cards.show")
             for card in own:
                 if not card.up:
                     turn.turn(card, card.card or "")
             opened(turn, seat.who)
         if turn.state.hand == hand:
-            raise Rejected("no such card lies covered that was read: say cards.show")
+            raise RejectedError("no such card lies covered that was read: say cards.show")
     turn.settle()
     turn.expect()
 
@@ -84,7 +86,7 @@ def turn_up(turn: Turn, given: CardsTurn) -> None:
 # Boards
 
 
-def _show_board(turn: Turn, given: CardsShow) -> None:
+def _show_board(turn: CircleTurn, given: CardsShow) -> None:
     lying = turn.hand.of(given.who)
     if given.index is not None:
         _correct(turn, given)
@@ -92,7 +94,7 @@ def _show_board(turn: Turn, given: CardsShow) -> None:
     unread = [each for each in lying if each.up and each.card is None]
     if unread:
         if len(unread) != len(given.cards):
-            raise Rejected(f"{len(unread)} cards of {given.who} are not known, not {len(given.cards)}")
+            raise RejectedError(f"{len(unread)} cards of {given.who} are not known, not {len(given.cards)}")
         if contradicted(turn, given.who, given.cards):
             return
         for card, value in zip(unread, given.cards, strict=True):
@@ -108,24 +110,24 @@ def _show_board(turn: Turn, given: CardsShow) -> None:
     _put(turn, len(given.cards), given.cards)
 
 
-def _correct(turn: Turn, given: CardsShow) -> None:
+def _correct(turn: CircleTurn, given: CardsShow) -> None:
     """An open common card is another than was read, or said."""
     card = next((each for each in turn.hand.of(given.who) if each.index == given.index and each.up), None)
     if card is None or len(given.cards) != 1:
-        raise Rejected(f"no open card {given.index} of {given.who} is told: say one card")
+        raise RejectedError(f"no open card {given.index} of {given.who} is told: say one card")
     if card.card == given.cards[0]:
-        raise Rejected(f"{given.who} {given.index} is {card.card} already")
+        raise RejectedError(f"{given.who} {given.index} is {card.card} already")
     if card.card is not None:
         turn.trouble("shown_differs", who=given.who)
     if not contradicted(turn, given.who, given.cards, [card]):
         turn.turn(card, given.cards[0])
 
 
-def _uncover(turn: Turn, given: CardsShow) -> None:
+def _uncover(turn: CircleTurn, given: CardsShow) -> None:
     """Covered common cards are turned: one in an interval, those too many are null."""
     covered = sorted((each for each in turn.hand.of(given.who) if not each.up), key=lambda each: each.index)
     if len(given.cards) > len(covered):
-        raise Rejected(f"{len(covered)} cards of {given.who} lie covered, not {len(given.cards)}")
+        raise RejectedError(f"{len(covered)} cards of {given.who} lie covered, not {len(given.cards)}")
     own = covered[: len(given.cards)]
     if any(card.card not in (None, value) for card, value in zip(own, given.cards, strict=True)):
         turn.trouble("shown_differs", who=given.who)
@@ -142,13 +144,13 @@ def _uncover(turn: Turn, given: CardsShow) -> None:
     turn.dealt()
 
 
-def _turn_board(turn: Turn, who: str) -> None:
+def _turn_board(turn: CircleTurn, who: str) -> None:
     due = turn.hand.due
     if not (due and due[0].turn and due[0].to == who):
-        raise Rejected(f"no card of {who} is to be turned now")
+        raise RejectedError(f"no card of {who} is to be turned now")
     card = min((each for each in turn.hand.of(who) if not each.up), key=lambda each: each.index)
     if card.card is None:
-        raise Rejected("the card was not read: say cards.show")
+        raise RejectedError("the card was not read: say cards.show")
     turn.change_hand(due=due[1:])
     turn.turn(card, card.card)
     turn.dealt()
@@ -157,17 +159,17 @@ def _turn_board(turn: Turn, who: str) -> None:
 # Hands
 
 
-def _show_seat(turn: Turn, given: CardsShow) -> None:
+def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
     own = [each for each in turn.hand.of(given.who) if given.index in (None, each.index)]
     if not own:
-        raise Rejected(f"{given.who} has no such card")
+        raise RejectedError(f"{given.who} has no such card")
     unread = [each for each in own if each.up and each.card is None]
     if len(unread) == len(given.cards):
         own = unread
     if all(each.told for each in own) and {each.card for each in own} == {*given.cards}:
-        raise Rejected(f"the cards of {given.who} lie open already")
+        raise RejectedError(f"the cards of {given.who} lie open already")
     if len(own) != len(given.cards):
-        raise Rejected(f"{given.who} has {len(own)} cards, not {len(given.cards)}: deal.error tells a wrong count")
+        raise RejectedError(f"{given.who} has {len(own)} cards, not {len(given.cards)}: deal.error tells a wrong count")
     read = {each.card for each in own if each.card is not None}
     if read - {*given.cards}:
         turn.trouble("shown_differs", who=given.who)
@@ -181,7 +183,7 @@ def _show_seat(turn: Turn, given: CardsShow) -> None:
     opened(turn, given.who)
 
 
-def contradicted(turn: Turn, who: str, cards: tuple[str, ...], own: list[Card] | None = None) -> bool:
+def contradicted(turn: CircleTurn, who: str, cards: tuple[str, ...], own: list[CircleCard] | None = None) -> bool:
     """Whether these cards cannot be: one is none of the pack, there twice, or lies elsewhere. Then a person decides."""
     if any(card not in turn.pack for card in cards):
         turn.trouble("card_foreign", who=who)
@@ -196,7 +198,7 @@ def contradicted(turn: Turn, who: str, cards: tuple[str, ...], own: list[Card] |
     return False
 
 
-def opened(turn: Turn, who: str) -> None:
+def opened(turn: CircleTurn, who: str) -> None:
     """Whether the whole hand lies open now."""
     if all(each.told for each in turn.hand.of(who)):
         turn.change_seat(who, shown=True)
@@ -205,22 +207,22 @@ def opened(turn: Turn, who: str) -> None:
 # The deal
 
 
-def _begin(turn: Turn) -> None:
+def _begin(turn: CircleTurn) -> None:
     """Whether cards may come now. The first ones show that the antes are in."""
     hand = turn.state.hand
     if hand is None:
-        raise Rejected("no round is in hand: say bets.open")
+        raise RejectedError("no round is in hand: say bets.open")
     if hand.open:
-        raise Rejected("bets are open: say betting.close, or deal.error for a card that came too early")
+        raise RejectedError("bets are open: say betting.close, or deal.error for a card that came too early")
     if any(each.what == "deal_exposed_in_cut" for each in turn.state.troubles):
-        raise Rejected("a card was seen in the cut: the pack is shuffled again, card.decide says so")
+        raise RejectedError("a card was seen in the cut: the pack is shuffled again, card.decide says so")
     if not hand.closed:
         turn.close_antes()
     if not turn.hand.due or turn.hand.due[0].turn:
-        raise Rejected("no card is due now")
+        raise RejectedError("no card is due now")
 
 
-def _skip_burn(turn: Turn) -> None:
+def _skip_burn(turn: CircleTurn) -> None:
     """A card is burned before the common cards; where nobody said so, it is told."""
     due = turn.hand.due
     if due and due[0].to == "burn":
@@ -228,22 +230,22 @@ def _skip_burn(turn: Turn) -> None:
         turn.change_hand(due=tuple(place for place in due if place.to != "burn"))
 
 
-def _first(turn: Turn, who: str, count: int) -> None:
+def _first(turn: CircleTurn, who: str, count: int) -> None:
     """These places of ``who`` are dealt to next, as the person says."""
     own = [place for place in turn.hand.due if place.to == who][:count]
     if len(own) < count:
-        raise Rejected(f"{len(own)} cards are due to {who}, not {count}: deal.error tells one too many or too few")
+        raise RejectedError(f"{len(own)} cards are due to {who}, not {count}: deal.error tells one too many or too few")
     left = list(turn.hand.due)
     for place in own:
         left.remove(place)
     turn.change_hand(due=(*own, *left))
 
 
-def _put(turn: Turn, count: int, cards: tuple[str, ...]) -> None:
+def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
     """So many cards go where they are due; those named are the ones that lie up."""
     up = sum(place.up for place in turn.hand.due[:count])
     if len(cards) not in (0, up):
-        raise Rejected(f"{up} of these cards lie face up, not {len(cards)}")
+        raise RejectedError(f"{up} of these cards lie face up, not {len(cards)}")
     turn.doubt()
     named = iter(cards)
     places = turn.hand.due[:count]
@@ -257,4 +259,4 @@ def proper(cards: tuple[str, ...]) -> None:
     """Reject what is no card."""
     for card in cards:
         if not is_card(card):
-            raise Rejected(f"{card!r} is no card: it is rank and suit, as 7h or Ts")
+            raise RejectedError(f"{card!r} is no card: it is rank and suit, as 7h or Ts")

@@ -18,18 +18,18 @@ from controller.contract.commands import (
 )
 from controller.contract.events import DeckChecked, LastRounds, LimitChanged, SessionClosed
 from controller.games.circle.readings import checked
-from controller.games.circle.showdown import TIE, Shown, compare, open_boards, open_hands
-from controller.games.circle.state import Round
+from controller.games.circle.showdown import TIE, CircleShown, compare, open_boards, open_hands
+from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import needed, pack
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
 from controller.games.session import another_round, no_round, null_by, session, stands, undecided
 
 # Sessions
 
 
-def open_session(turn: Turn, given: SessionOpen) -> None:
+def open_session(turn: CircleTurn, given: SessionOpen) -> None:
     """A match begins, without players so far."""
     turn.open_session(
         given,
@@ -48,7 +48,7 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
     _limits(turn)
 
 
-def close_session(turn: Turn, given: SessionClose) -> None:
+def close_session(turn: CircleTurn, given: SessionClose) -> None:
     """The match is over. A round in hand is left unresolved."""
     session(turn)
     hand = turn.state.hand
@@ -60,7 +60,7 @@ def close_session(turn: Turn, given: SessionClose) -> None:
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
 
-def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
+def announce_limit(turn: CircleTurn, given: LimitAnnounce) -> None:
     """Another minimum holds from the next round on."""
     session(turn)
     allow_minimum(given.minimum)
@@ -68,7 +68,7 @@ def announce_limit(turn: Turn, given: LimitAnnounce) -> None:
     turn.say(LastRounds(purpose="limit", left=1 if turn.state.hand else 0, by=given.by))
 
 
-def _limits(turn: Turn) -> None:
+def _limits(turn: CircleTurn) -> None:
     """Whether lowest bet, highest bet and ante stand to each other as the decree wants, as far as they are told."""
     low, high, ante = turn.state.minimum, turn.settings.maximum, turn.settings.ante
     wrong = []
@@ -85,37 +85,37 @@ def _limits(turn: Turn) -> None:
 # Places, the hand, the pack
 
 
-def set_seats(turn: Turn, given: BoxesSet) -> None:
+def set_seats(turn: CircleTurn, given: BoxesSet) -> None:
     """The places that are taken. From the next round on; who leaves rests no more."""
     session(turn)
     seats = tuple(sorted({*given.boxes}))
     if not seats or seats[0] < 1 or len(seats) < len(given.boxes):
-        raise Rejected("say the places that are taken, by number, each once")
+        raise RejectedError("say the places that are taken, by number, each once")
     most = turn.book.most
     law = turn.book.laws["players_too_many"]
     if most is not None and len(seats) > most:
-        raise Rejected(f"{len(seats)} players are too many, {most} may play: {law.rule}, {law.article}")
+        raise RejectedError(f"{len(seats)} players are too many, {most} may play: {law.rule}, {law.article}")
     resting = {name: rounds for name, rounds in turn.state.resting.items() if int(name) in seats}
     rested = {name: rounds for name, rounds in turn.state.rested.items() if int(name) in seats}
     turn.change(seated=seats, resting=resting, rested=rested)
 
 
-def set_button(turn: Turn, given: ButtonSet) -> None:
+def set_button(turn: CircleTurn, given: ButtonSet) -> None:
     """Who has the hand; without a place it moves on."""
     session(turn)
     no_round(turn)
     if given.seat is None:
         if turn.state.button is None:
-            raise Rejected("nobody has the hand so far: say the place")
+            raise RejectedError("nobody has the hand so far: say the place")
         turn.move_button(given.by)
     elif given.seat in turn.state.seated:
         turn.set_button(given.seat, given.by)
     else:
-        raise Rejected(f"nobody sits at {given.seat}: seated are {', '.join(map(str, turn.state.seated)) or 'none'}")
+        raise RejectedError(f"nobody sits at {given.seat}: seated are {', '.join(map(str, turn.state.seated)) or 'none'}")
     turn.change(fresh=True)
 
 
-def check_deck(turn: Turn, given: DeckCheck) -> None:
+def check_deck(turn: CircleTurn, given: DeckCheck) -> None:
     """A person has counted the pack and looked whether it is whole."""
     count_right = given.cards == len(turn.pack)
     right = count_right and given.right
@@ -126,7 +126,7 @@ def check_deck(turn: Turn, given: DeckCheck) -> None:
 # Rounds
 
 
-def open_bets(turn: Turn, given: BetsOpen) -> None:
+def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
     """A round begins: the hand goes on to the next player, the antes are asked for."""
     another_round(turn, turn.state.last)
     no_round(turn)
@@ -134,18 +134,18 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
     playing = tuple(number for number in state.seated if str(number) not in state.resting)
     if len(state.seated) < book.fewest:
         law = book.laws["players_too_few"]
-        raise Rejected(f"{len(state.seated)} players are too few, {book.fewest} at least: {law.rule}, {law.article}")
+        raise RejectedError(f"{len(state.seated)} players are too few, {book.fewest} at least: {law.rule}, {law.article}")
     if len(playing) < 2:
-        raise Rejected("fewer than two players are in this round, the others rest")
+        raise RejectedError("fewer than two players are in this round, the others rest")
     if (need := needed(book, turn.settings, len(playing))) > len(cards := pack(book, len(state.seated))):
-        raise Rejected(f"a round with {len(playing)} players needs {need} cards, the pack has {len(cards)}")
+        raise RejectedError(f"a round with {len(playing)} players needs {need} cards, the pack has {len(cards)}")
     if state.deck is False:
         law = book.laws["deck_defective"]
-        raise Rejected(f"the pack is not right: {law.rule}, {law.article}; say deck.check when another is there")
+        raise RejectedError(f"the pack is not right: {law.rule}, {law.article}; say deck.check when another is there")
     if state.button is None:
-        raise Rejected("nobody has the hand: say button.set")
+        raise RejectedError("nobody has the hand: say button.set")
     if state.troubles:
-        raise Rejected(f"{state.troubles[0].what} waits for {' or '.join(state.asks)}")
+        raise RejectedError(f"{state.troubles[0].what} waits for {' or '.join(state.asks)}")
     _look_at_deck(turn)
     stays = state.fresh or (state.anew and turn.settings.after_misdeal == "stays")
     if not stays or state.button not in state.seated:
@@ -160,19 +160,19 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
     turn.expect()
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: CircleTurn, given: BetsClose) -> None:
     """The antes are in."""
     session(turn)
     hand = turn.state.hand
     if hand is None or hand.closed:
-        raise Rejected("no antes are asked for")
+        raise RejectedError("no antes are asked for")
     if turn.state.troubles:
-        raise Rejected(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
+        raise RejectedError(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
     turn.close_antes(given.by)
     turn.expect()
 
 
-def _look_at_deck(turn: Turn) -> None:
+def _look_at_deck(turn: CircleTurn) -> None:
     unchecked = turn.state.unchecked
     every = 1 if turn.book.deck_check == "each" else turn.settings.deck_check_rounds
     if unchecked is None or unchecked >= every:
@@ -180,7 +180,7 @@ def _look_at_deck(turn: Turn) -> None:
     turn.change(unchecked=1 if unchecked is None else unchecked + 1)
 
 
-def _rest(turn: Turn) -> None:
+def _rest(turn: CircleTurn) -> None:
     """One more round for those who rest."""
     resting = {name: rounds + 1 for name, rounds in turn.state.resting.items()}
     rested = {**turn.state.rested, **{name: turn.state.rested.get(name, 0) + 1 for name in resting}}
@@ -194,28 +194,28 @@ def _rest(turn: Turn) -> None:
 # Outcomes
 
 
-def void(turn: Turn, given: RoundVoid) -> None:
+def void(turn: CircleTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
     of = undecided(turn.state, turn.state.hand, given.round)
     turn.void(of, given.reason, null_by(turn, given), given)
 
 
-def confirm(turn: Turn, given: RoundConfirm) -> None:
+def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
     """A person stands for a result that the table cannot know: not against the cards that lie open."""
     of = undecided(turn.state, turn.state.hand, given.round)
-    allowed = [seat.who for seat in (of.live if isinstance(of, Round) else of.hands)]
+    allowed = [seat.who for seat in (of.live if isinstance(of, CircleRound) else of.hands)]
     if given.winner not in (*allowed, TIE):
-        raise Rejected(f"say the winner: {', '.join(allowed)} or tie")
-    if isinstance(of, Round):
+        raise RejectedError(f"say the winner: {', '.join(allowed)} or tie")
+    if isinstance(of, CircleRound):
         if not of.showdown:
-            raise Rejected("the round is being played: betting.close names a winner to whom all gave up")
+            raise RejectedError("the round is being played: betting.close names a winner to whom all gave up")
         against_cards(turn, of, given.winner)
     marks = ("split",) if given.winner == TIE else ()
-    hands = tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards) if isinstance(of, Round) else ()
-    turn.result(of, Shown(hands, given.winner, marks), stands(given))
+    hands = tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards) if isinstance(of, CircleRound) else ()
+    turn.result(of, CircleShown(hands, given.winner, marks), stands(given))
 
 
-def against_cards(turn: Turn, hand: Round, winner: str | None) -> None:
+def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> None:
     """Cards speak: who is beaten by an open hand does not win by anybody's word."""
     open_seats = tuple(seat for seat in hand.seats if seat.shown and seat in hand.live)
     if not open_seats or not hand.board_open:
@@ -225,4 +225,4 @@ def against_cards(turn: Turn, hand: Round, winner: str | None) -> None:
         each.who == winner and {bet.outcome for bet in each.settled} == {"lose"} for each in shown
     ):  # on any row of common cards
         law = turn.book.laws["showdown"]
-        raise Rejected(f"the cards of {winner} are beaten by others that lie open: {law.rule}, {law.article}")
+        raise RejectedError(f"the cards of {winner} are beaten by others that lie open: {law.rule}, {law.article}")

@@ -12,18 +12,18 @@ from msgspec.structs import replace
 from controller.contract.commands import ResultCorrect
 from controller.games.circle.commands import against_cards
 from controller.games.circle.showdown import TIE, compare, laid_open
-from controller.games.circle.state import Round
+from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import pack
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
-from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
-from controller.games.poker.state import Entry
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
+from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
+from controller.games.poker.state import PokerEntry
 
 
-def correct(turn: Turn, given: ResultCorrect) -> None:
+def correct(turn: CircleTurn, given: ResultCorrect) -> None:
     """A published result was wrong: it is replaced, never erased."""
     entry = published(turn.state, given)
-    hand: Round | None = turn.state.round_of(entry.round)
+    hand: CircleRound | None = turn.state.round_of(entry.round)
     if hand is not None and any(each.settled for each in entry.hands):
         right = _right(turn, entry, given, hand)
         before = _made(turn, hand, {each.who: each.cards for each in entry.hands})
@@ -32,41 +32,41 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
         _by_word(turn, entry, hand, given)
 
 
-def _made(turn: Turn, hand: Round, lie: dict[str, tuple[str, ...]]) -> Outcome:
+def _made(turn: CircleTurn, hand: CircleRound, lie: dict[str, tuple[str, ...]]) -> PokerOutcome:
     shown = compare(turn.book, laid_open(hand, lie))
-    return Outcome(hands=shown.hands, marks=shown.marks, winner=shown.winner)
+    return PokerOutcome(hands=shown.hands, marks=shown.marks, winner=shown.winner)
 
 
-def _right(turn: Turn, entry: Entry, given: ResultCorrect, hand: Round | None) -> dict[str, tuple[str, ...]]:
+def _right(turn: CircleTurn, entry: PokerEntry, given: ResultCorrect, hand: CircleRound | None) -> dict[str, tuple[str, ...]]:
     cards = pack(turn.book, hand.players) if hand is not None else ()
     return right_cards(entry, given, cards, [each.told for each in hand.cards] if hand is not None else ())
 
 
-def _by_word(turn: Turn, entry: Entry, hand: Round | None, given: ResultCorrect) -> None:
+def _by_word(turn: CircleTurn, entry: PokerEntry, hand: CircleRound | None, given: ResultCorrect) -> None:
     """Nothing was compared: the winner is what a person says; what lay open lies as it is right."""
     was = entry.winner
     if given.winner is None and not given.hands:
-        raise Rejected("say the winner, a seat or tie, or the hands that were told wrongly")
+        raise RejectedError("say the winner, a seat or tie, or the hands that were told wrongly")
     if "blank" in entry.marks:
-        raise Rejected(f"nobody opened the pot of round {entry.round}: nobody wins it")
+        raise RejectedError(f"nobody opened the pot of round {entry.round}: nobody wins it")
     hands = relaid(entry.hands, _right(turn, entry, replace(given, winner=None), hand)) if given.hands else entry.hands
-    before = Outcome(hands=entry.hands, marks=entry.marks, winner=entry.winner)
+    before = PokerOutcome(hands=entry.hands, marks=entry.marks, winner=entry.winner)
     if given.winner is None:
         tell(turn, entry, before, replace(before, hands=hands), given)
         return
     _may_win(given.winner, hand)
     if given.winner == was:
-        raise Rejected(f"the winner of round {entry.round} is {was} already")
+        raise RejectedError(f"the winner of round {entry.round} is {was} already")
     if hand is not None:
         against_cards(turn, laid_open(hand, {each.who: each.cards for each in hands}), given.winner)
     told = ("no_showdown",) if {"no_showdown", "pot_stays"} & {*entry.marks} else ()
-    after = Outcome(hands=hands, marks=("split",) if given.winner == TIE else told, winner=given.winner)
+    after = PokerOutcome(hands=hands, marks=("split",) if given.winner == TIE else told, winner=given.winner)
     tell(turn, entry, before, after, given, UNSET if was is None else was)
 
 
-def _may_win(who: str, hand: Round | None) -> None:
+def _may_win(who: str, hand: CircleRound | None) -> None:
     """Reject who was not in the round, as far as that is remembered."""
     known = who.startswith("seat:") if hand is None else hand.seat(who) is not None
     if who != TIE and not known:
         seats = "a seat" if hand is None else ", ".join(seat.who for seat in hand.seats)
-        raise Rejected(f"say the winner: {seats}, or tie")
+        raise RejectedError(f"say the winner: {seats}, or tie")

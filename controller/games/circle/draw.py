@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 from controller.contract.commands import BoxesSet, CardsShow, CardsTurn, HandAct
 from controller.contract.events import BettingClosed, HandDecided
 from controller.games.circle import acts, commands, drawn
-from controller.games.circle.errors import Error
+from controller.games.circle.errors import CircleDealError
 from controller.games.circle.opening import FIRST, lowest, proved
-from controller.games.circle.showdown import Shown, compare
-from controller.games.circle.state import Place, Seat
+from controller.games.circle.showdown import CircleShown, compare
+from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
-from controller.games.poker.state import Entry
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
+from controller.games.poker.state import PokerEntry
 from controller.rulebooks.circle import Draw
 
 # What players say
@@ -34,7 +34,7 @@ def act(turn: DrawTurn, given: HandAct) -> None:
     elif given.action == "discard":
         _discards(turn, given)
     elif given.action in ("bet", "raise", "call", "all_in") and turn.unopened:
-        raise Rejected("the pot is not open: who bets first says open")
+        raise RejectedError("the pot is not open: who bets first says open")
     else:
         if given.action == "check":
             _has_not_opened(turn, given.who)
@@ -43,10 +43,10 @@ def act(turn: DrawTurn, given: HandAct) -> None:
 
 def _opens(turn: DrawTurn, given: HandAct) -> None:
     if not turn.unopened:
-        raise Rejected("no pot is to be opened now")
+        raise RejectedError("no pot is to be opened now")
     seat = turn.hand.seat(given.who)
     if seat is None or seat.stands != "in":
-        raise Rejected(f"{given.who!r} does not play for the pot")
+        raise RejectedError(f"{given.who!r} does not play for the pot")
     turn.change_hand(opener=seat.number, bet=True, bettor=seat.number, begun=True, spoken=True)
     turn.say(HandDecided(round=turn.hand.round, who=seat.who, decision="open", by=given.by))
 
@@ -67,19 +67,19 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
     hand, draw = turn.state.hand, turn.draw
     seat = hand.seat(given.who) if hand is not None else None
     if hand is None or hand.street < 1 or not hand.due or hand.open or seat not in hand.live or seat is None:
-        raise Rejected("nobody discards now")
+        raise RejectedError("nobody discards now")
     if turn.state.troubles:
-        raise Rejected(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
+        raise RejectedError(f"{turn.state.troubles[0].what} waits for {' or '.join(turn.state.asks)}")
     first = hand.due[0]
     if not first.turn and first.to != seat.who:
-        raise Rejected("nobody discards now")
-    if first.to != seat.who and Place(to=seat.who, turn=True) in hand.due:
-        raise Rejected(f"{first.to} discards first")
+        raise RejectedError("nobody discards now")
+    if first.to != seat.who and CirclePlace(to=seat.who, turn=True) in hand.due:
+        raise RejectedError(f"{first.to} discards first")
     if given.count is None or not 0 <= given.count <= draw.most:
-        raise Rejected(f"say how many cards {seat.who} discards: 0 to {draw.most}")
+        raise RejectedError(f"say how many cards {seat.who} discards: 0 to {draw.most}")
     left = given.count - (len(hand.of(seat.who)) - FIRST)  # more than none lie there where the number is said again
     if left < 0:
-        raise Rejected(f"{seat.who} has got {given.count - left} cards already: deal.error tells one too many")
+        raise RejectedError(f"{seat.who} has got {given.count - left} cards already: deal.error tells one too many")
     call = turn.book.announcements.get("served") if given.count == 0 else None
     turn.change_seat(seat.who, discards=given.count, shown=False)
     turn.say(
@@ -87,7 +87,7 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
     )
     rest = tuple(place for place in hand.due if place.to != seat.who)
     later = min(left, 1) if given.count == draw.last_apart else 0
-    card = Place(to=seat.who)
+    card = CirclePlace(to=seat.who)
     turn.change_hand(due=(*[card] * (left - later), *rest, *[card] * later))
     turn.dealt()
 
@@ -103,11 +103,11 @@ def set_seats(turn: DrawTurn, given: BoxesSet) -> None:
 # Errors
 
 
-def _restart_if_first(turn: DrawTurn, error: Error) -> None:
+def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
     """The first card of a player lay face up: the round begins anew. About another card a person decides."""
     hand = turn.state.hand
     if hand is None or not hand.closed:
-        raise Rejected("no card of a round was dealt")
+        raise RejectedError("no card of a round was dealt")
     index = error.index or len(hand.of(error.who or ""))
     if index == 1 and not hand.begun:
         turn.irregular(error.what, detail=error.who)
@@ -116,14 +116,14 @@ def _restart_if_first(turn: DrawTurn, error: Error) -> None:
         turn.trouble(error.what, who=error.who)
 
 
-def _top(turn: DrawTurn, error: Error) -> None:
+def _top(turn: DrawTurn, error: CircleDealError) -> None:
     """Cards too many go back on top of the pack, cards too few come from there, if nobody has seen them; else anew.
 
     Whose the covered cards are that a reader has read nobody knows then.
     """
     hand = turn.state.hand
     if hand is None or not hand.closed:
-        raise Rejected("no card of a round was dealt")
+        raise RejectedError("no card of a round was dealt")
     law = turn.book.laws[error.what]
     if error.seen and not hand.begun:
         turn.irregular(error.what, detail=error.who)
@@ -146,37 +146,37 @@ def _back(turn: DrawTurn, count: int) -> None:
     strays = 0 if hand.used is None else min(count, max(hand.used - len(hand.cards), 0))
     read = hand.street == 0 and bool(hand.due) and any(card.frame for card in hand.cards)
     keep = max(len(hand.cards) - (count - strays), 0) if read else len(hand.cards)
-    again = tuple(Place(to=card.to) for card in hand.cards[keep:])
+    again = tuple(CirclePlace(to=card.to) for card in hand.cards[keep:])
     used = None if hand.used is None else hand.used - strays - len(again)
     turn.change_hand(held=hand.held[count:], cards=hand.cards[:keep], due=(*again, *hand.due), used=used)
 
 
-def _recut(turn: DrawTurn, error: Error) -> None:
+def _recut(turn: DrawTurn, error: CircleDealError) -> None:
     """The pack was put away too early. Its top part is found; or what was not used is shuffled and cut, and a card is burned."""
     hand = turn.state.hand
     if hand is None or not hand.due or hand.open:
-        raise Rejected("no card is due now: the pack is not needed")
+        raise RejectedError("no card is due now: the pack is not needed")
     found = error.by is not None and error.by.recoverable
     turn.irregular(error.what, detail="the top of the pack was found" if found else "shuffled and cut, one card is burned")
     if not found:
-        turn.change_hand(due=(Place(to="burn"), *turn.hand.due))
+        turn.change_hand(due=(CirclePlace(to="burn"), *turn.hand.due))
     turn.dealt()
 
 
-def _false_opening(turn: DrawTurn, error: Error) -> None:
+def _false_opening(turn: DrawTurn, error: CircleDealError) -> None:
     """Who opened cannot prove his hand."""
     hand = turn.state.hand
     if hand is None or hand.opener is None:
-        raise Rejected("nobody has opened the pot")
+        raise RejectedError("nobody has opened the pot")
     seat = next(seat for seat in hand.seats if seat.number == hand.opener)
     if error.who not in (None, seat.who):
-        raise Rejected(f"the pot was opened by {seat.who}")
+        raise RejectedError(f"the pot was opened by {seat.who}")
     if seat not in hand.live:
-        raise Rejected(f"{seat.who} does not play for the pot any more")
+        raise RejectedError(f"{seat.who} does not play for the pot any more")
     turn.false_opening(seat)
 
 
-class DrawTurn(Turn):
+class DrawTurn(CircleTurn):
     """One step of a table of covered poker with discards."""
 
     takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {
@@ -216,14 +216,14 @@ class DrawTurn(Turn):
 
     # The draw
 
-    def coming(self, street: int) -> tuple[Place, ...]:
+    def coming(self, street: int) -> tuple[CirclePlace, ...]:
         """As always; in the draw the opener discards first, where there is one, else who has the hand."""
         if streets(self.book, self.settings)[street]:
             return super().coming(street)
         numbers = [seat.number for seat in self.hand.seats]
         start = numbers.index(self.hand.opener) if self.hand.opener in numbers else 0
         order = (*self.hand.seats[start:], *self.hand.seats[:start])
-        return tuple(Place(to=seat.who, turn=True) for seat in order if seat in self.hand.live)
+        return tuple(CirclePlace(to=seat.who, turn=True) for seat in order if seat in self.hand.live)
 
     def dealt(self) -> None:
         """As always; who plays no more neither discards nor draws, and a pack that is short gets the discards."""
@@ -258,7 +258,7 @@ class DrawTurn(Turn):
         if lacking:
             self.trouble("cards_lacking", detail=told)
 
-    def _stays_out(self, seat: Seat, following: str, alone: bool) -> bool:
+    def _stays_out(self, seat: CircleSeat, following: str, alone: bool) -> bool:
         """Whether the discards of a player are not mixed in."""
         if self.draw.short == "penultimate":
             return seat.who == following or seat.number == self.hand.opener
@@ -283,9 +283,9 @@ class DrawTurn(Turn):
             return
         self.change_hand(open=False)
         self.say(BettingClosed(round=self.hand.round, interval=self.hand.interval, by=by))
-        self.result(self.hand, Shown((), None, ("blank",)))
+        self.result(self.hand, CircleShown((), None, ("blank",)))
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: PokerEntry) -> None:
         """As always; blank hands are counted, until one is played. A null round counts for nothing."""
         last = self.state.hand is not None and self.state.hand.round == entry.round
         if last and entry.kind == "result":
@@ -322,7 +322,7 @@ class DrawTurn(Turn):
             self.false_opening(next(seat for seat in self.hand.seats if seat.number == self.hand.opener))
         return found is True
 
-    def false_opening(self, seat: Seat) -> None:
+    def false_opening(self, seat: CircleSeat) -> None:
         """The opener cannot win. His bets stay in the pot; if nobody else plays, they wait for the next round."""
         law = self.book.laws["deal_false_opening"]
         self.irregular("deal_false_opening", detail=seat.who)
@@ -331,4 +331,4 @@ class DrawTurn(Turn):
         if self.hand.live:
             self.settle()
         else:
-            self.result(self.hand, Shown((), None, ("false_opening", "pot_stays")))
+            self.result(self.hand, CircleShown((), None, ("false_opening", "pot_stays")))

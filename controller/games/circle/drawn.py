@@ -7,12 +7,12 @@ from msgspec.structs import replace
 from controller.contract.commands import CardsShow, CardsTurn
 from controller.games.circle import cards
 from controller.games.circle.opening import FIRST, PILE
-from controller.games.circle.state import Card, Seat
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
+from controller.games.circle.state import CircleCard, CircleSeat
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
 
 
-def show(turn: Turn, given: CardsShow) -> None:
+def show(turn: CircleTurn, given: CardsShow) -> None:
     """As always; of a hand that has drawn, and of the opener's ``discards``."""
     hand = turn.state.hand
     seat = hand.seat(given.who) if hand is not None else None
@@ -27,7 +27,7 @@ def show(turn: Turn, given: CardsShow) -> None:
     turn.expect()
 
 
-def turn_up(turn: Turn, given: CardsTurn) -> None:
+def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
     """As always, for who has kept all cards: which ones another has kept only a person can tell."""
     hand = turn.state.hand
     if hand is not None and given.who == PILE:
@@ -36,12 +36,12 @@ def turn_up(turn: Turn, given: CardsTurn) -> None:
     if hand is None or given.who is not None:
         seat = None if hand is None else hand.seat(given.who)
         if seat is not None and seat.discards:
-            raise Rejected(f"which cards {seat.who} has kept nobody told: say cards.show")
+            raise RejectedError(f"which cards {seat.who} has kept nobody told: say cards.show")
         cards.turn_up(turn, given)
         return
     ready = [seat for seat in hand.live if not (seat.discards or seat.shown) and all(each.card for each in hand.of(seat.who))]
     if not ready:
-        raise Rejected("no hand can be turned: say cards.show")
+        raise RejectedError("no hand can be turned: say cards.show")
     for seat in ready:
         if turn.state.hand is not None:
             cards.turn_up(turn, replace(given, who=seat.who))
@@ -50,14 +50,16 @@ def turn_up(turn: Turn, given: CardsTurn) -> None:
 # Hands
 
 
-def _show_hand(turn: Turn, given: CardsShow, seat: Seat) -> None:
+def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
     own = turn.hand.of(seat.who)
     if any(place.to == seat.who for place in turn.hand.due):
-        raise Rejected(f"{seat.who} has not drawn all cards yet")
+        raise RejectedError(f"{seat.who} has not drawn all cards yet")
     cards.proper(given.cards)
     forget(turn, given.cards, but=seat.who)
     if len(given.cards) != len(own) - seat.discards:
-        raise Rejected(f"{seat.who} has {len(own) - seat.discards} cards, not {len(given.cards)}: deal.error tells a wrong count")
+        raise RejectedError(
+            f"{seat.who} has {len(own) - seat.discards} cards, not {len(given.cards)}: deal.error tells a wrong count"
+        )
     if cards.contradicted(turn, seat.who, given.cards, list(own)):
         return
     laid = _laid(own, given.cards)
@@ -74,9 +76,9 @@ def _show_hand(turn: Turn, given: CardsShow, seat: Seat) -> None:
     cards.opened(turn, seat.who)
 
 
-def _laid(own: tuple[Card, ...], shown: tuple[str, ...]) -> dict[Card, str] | None:
+def _laid(own: tuple[CircleCard, ...], shown: tuple[str, ...]) -> dict[CircleCard, str] | None:
     """Which card each shown one is; None where they cannot be. The cards that were drawn are there; of the first, those kept."""
-    laid: dict[Card, str] = {each: each.card for each in own if each.card is not None and each.card in shown}
+    laid: dict[CircleCard, str] = {each: each.card for each in own if each.card is not None and each.card in shown}
     left = [value for value in shown if value not in laid.values()]
     drawn = [each for each in own if each.index > FIRST]
     if any(each.card is not None and each not in laid for each in drawn):
@@ -88,7 +90,7 @@ def _laid(own: tuple[Card, ...], shown: tuple[str, ...]) -> dict[Card, str] | No
     return None if left or any(each not in laid for each in drawn) else laid
 
 
-def _discard(turn: Turn, seat: Seat, gone: list[Card]) -> None:
+def _discard(turn: CircleTurn, seat: CircleSeat, gone: list[CircleCard]) -> None:
     """These were discarded. Those of the opener lie apart."""
     hand = turn.hand
     left = tuple(card for card in hand.cards if card not in gone)
@@ -100,7 +102,7 @@ def _discard(turn: Turn, seat: Seat, gone: list[Card]) -> None:
         turn.change_hand(cards=left, gone=(*hand.gone, *known))
 
 
-def forget(turn: Turn, named: tuple[str | None, ...], but: str | None = None) -> None:
+def forget(turn: CircleTurn, named: tuple[str | None, ...], but: str | None = None) -> None:
     """A card that went back into the pack comes again: with whom it lay it was discarded."""
     back = {seat.who for seat in turn.hand.seats if seat.returned and seat.discards} - {but}
     cards = tuple(
@@ -113,11 +115,11 @@ def forget(turn: Turn, named: tuple[str | None, ...], but: str | None = None) ->
 # The discards of the opener
 
 
-def _show_pile(turn: Turn, given: CardsShow) -> None:
+def _show_pile(turn: CircleTurn, given: CardsShow) -> None:
     pile = _pile(turn)
     cards.proper(given.cards)
     if len(given.cards) != len(pile):
-        raise Rejected(f"{len(pile)} cards were discarded, not {len(given.cards)}")
+        raise RejectedError(f"{len(pile)} cards were discarded, not {len(given.cards)}")
     read = {each.card for each in pile if each.card is not None}
     if read - {*given.cards}:
         turn.trouble("shown_differs", who=PILE)
@@ -129,18 +131,18 @@ def _show_pile(turn: Turn, given: CardsShow) -> None:
         turn.turn(card, card.card if card.card is not None else left.pop(0))
 
 
-def _turn_pile(turn: Turn) -> None:
+def _turn_pile(turn: CircleTurn) -> None:
     pile = _pile(turn)
     if any(each.card is None for each in pile):
-        raise Rejected("the discards were not read: say cards.show")
+        raise RejectedError("the discards were not read: say cards.show")
     for card in pile:
         turn.turn(card, card.card or "")
     turn.settle()
     turn.expect()
 
 
-def _pile(turn: Turn) -> tuple[Card, ...]:
+def _pile(turn: CircleTurn) -> tuple[CircleCard, ...]:
     pile = tuple(each for each in turn.hand.of(PILE) if not each.up)
     if not pile:
-        raise Rejected("no discards of the opener lie covered: he shows his hand first")
+        raise RejectedError("no discards of the opener lie covered: he shows his hand first")
     return pile

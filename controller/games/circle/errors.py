@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from controller.contract.commands import CardDecide, DealError, VoidReason
 from controller.contract.events import CardDealt
 from controller.games.circle.acts import leave, settle
-from controller.games.circle.state import Seat
+from controller.games.circle.state import CircleSeat
 from controller.games.circle.streets import around, places, streets
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
 from controller.games.roles import IN_CHARGE
 from controller.games.session import stands
 from controller.rulebooks.circle import Remedy
@@ -37,7 +37,7 @@ DISBELIEVED = ("card_duplicate", "card_foreign", "shown_differs")
 """
 
 
-class Error(msgspec.Struct, frozen=True, kw_only=True):
+class CircleDealError(msgspec.Struct, frozen=True, kw_only=True):
     """An error of the deal. ``by``: the person's word, None where a device saw it."""
 
     name: str
@@ -53,15 +53,15 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
         return f"deal_{self.name}"
 
 
-def report(turn: Turn, given: DealError) -> None:
+def report(turn: CircleTurn, given: DealError) -> None:
     """A person tells an error."""
     name = named(given)
     if not given.stands:
         _take_back(turn, given, f"deal_{name}")
         return
     if name not in turn.book.errors:
-        raise Rejected(f"the decree has no rule for {name!r} in this game: say round.void, or go on")
-    apply(turn, Error(name=name, who=given.who, index=given.index, count=given.count, seen=given.seen, by=given))
+        raise RejectedError(f"the decree has no rule for {name!r} in this game: say round.void, or go on")
+    apply(turn, CircleDealError(name=name, who=given.who, index=given.index, count=given.count, seen=given.seen, by=given))
 
 
 def named(given: DealError) -> str:
@@ -71,13 +71,13 @@ def named(given: DealError) -> str:
     return "bared" if given.error == "exposed" and given.fault == "player" else given.error
 
 
-def _take_back(turn: Turn, given: DealError, what: str) -> None:
+def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
     """There was no such error: who is in charge stands for it, and what waited for a decision goes on."""
     if given.role not in IN_CHARGE:
-        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(IN_CHARGE)}")
+        raise RejectedError(f"the role {given.role} may not say this; it is for {', '.join(IN_CHARGE)}")
     trouble = next((each for each in turn.state.troubles if each.what == what and given.who in (None, each.who)), None)
     if trouble is None:
-        raise Rejected(f"no error {given.error} waits for a decision: none is taken back")
+        raise RejectedError(f"no error {given.error} waits for a decision: none is taken back")
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
     if turn.state.hand is not None:
         turn.change_hand(stands=stands(given))
@@ -85,14 +85,14 @@ def _take_back(turn: Turn, given: DealError, what: str) -> None:
     turn.expect()
 
 
-def apply(turn: Turn, error: Error) -> None:
+def apply(turn: CircleTurn, error: CircleDealError) -> None:
     """What the decree makes of an error, told by a person or seen by a device."""
     name = turn.book.errors[error.name]
     remedy = turn.remedies[name] if name in turn.remedies else REMEDIES[name]
     remedy(turn, error)
 
 
-def _restart(turn: Turn, error: Error) -> None:
+def _restart(turn: CircleTurn, error: CircleDealError) -> None:
     """All cards are collected and the round begins anew; once bets are made a person decides."""
     _in_round(turn)
     if turn.hand.begun:
@@ -101,7 +101,7 @@ def _restart(turn: Turn, error: Error) -> None:
         _collect(turn, error)
 
 
-def _restart_if_several(turn: Turn, error: Error) -> None:
+def _restart_if_several(turn: CircleTurn, error: CircleDealError) -> None:
     """As ``restart`` for more than one card; about a single one a person decides."""
     if error.count > 1:
         _restart(turn, error)
@@ -109,7 +109,7 @@ def _restart_if_several(turn: Turn, error: Error) -> None:
         _ask(turn, error)
 
 
-def _restart_if_seen(turn: Turn, error: Error) -> None:
+def _restart_if_seen(turn: CircleTurn, error: CircleDealError) -> None:
     """As ``restart`` for a card that a player has seen; about another a person decides."""
     if error.seen:
         _restart(turn, error)
@@ -117,7 +117,7 @@ def _restart_if_seen(turn: Turn, error: Error) -> None:
         _ask(turn, error)
 
 
-def _collect(turn: Turn, error: Error) -> None:
+def _collect(turn: CircleTurn, error: CircleDealError) -> None:
     """All cards are collected and the round begins anew."""
     _in_round(turn)
     turn.irregular(error.what, detail=error.who)
@@ -127,13 +127,13 @@ def _collect(turn: Turn, error: Error) -> None:
     turn.void(turn.hand, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by)
 
 
-def _ask(turn: Turn, error: Error) -> None:
+def _ask(turn: CircleTurn, error: CircleDealError) -> None:
     """A person says whether it was put right."""
     _in_round(turn)
     turn.trouble(error.what, who=error.who)
 
 
-def _put_right(turn: Turn, error: Error) -> None:
+def _put_right(turn: CircleTurn, error: CircleDealError) -> None:
     """Before the bets begin a person says whether it was put right. After that it cannot be: the round is null, unless the error
     is taken back because there was none.
     """
@@ -144,27 +144,27 @@ def _put_right(turn: Turn, error: Error) -> None:
         _ask(turn, error)
 
 
-def _note(turn: Turn, error: Error) -> None:
+def _note(turn: CircleTurn, error: CircleDealError) -> None:
     """It is told, and the play stays valid."""
     turn.irregular(error.what, detail=of_a_player(turn, error).who)
 
 
-def of_a_player(turn: Turn, error: Error) -> Seat:
+def of_a_player(turn: CircleTurn, error: CircleDealError) -> CircleSeat:
     """Whose cards it is about."""
     _in_round(turn)
     seat = turn.hand.seat(error.who)
     if seat is None or seat not in turn.hand.live:
-        raise Rejected(f"say whose cards: {', '.join(each.who for each in turn.hand.live)}")
+        raise RejectedError(f"say whose cards: {', '.join(each.who for each in turn.hand.live)}")
     return seat
 
 
-def _replace(turn: Turn, error: Error) -> None:
+def _replace(turn: CircleTurn, error: CircleDealError) -> None:
     """A common card is null: it came too early, or was one too many in its interval. Another takes its place later."""
     _in_round(turn)
     hand, law = turn.hand, turn.book.laws[error.what]
     boards = [each for each in hand.cards if each.to.startswith("board")]
     if not hand.open:
-        raise Rejected("no betting interval is open: no common card is too early, or too many")
+        raise RejectedError("no betting interval is open: no common card is too early, or too many")
     turn.irregular(error.what, detail=error.who)
     covered = sorted((each for each in boards if not each.up), key=lambda each: each.index)
     for card in covered[: error.count]:
@@ -173,7 +173,7 @@ def _replace(turn: Turn, error: Error) -> None:
         turn.change_hand(used=hand.used + error.count)
 
 
-def _annul(turn: Turn, error: Error) -> None:
+def _annul(turn: CircleTurn, error: CircleDealError) -> None:
     """Cards of two players touched: both hands are null. They are told one after the other."""
     seat = of_a_player(turn, error)
     law = turn.book.laws[error.what]
@@ -191,15 +191,15 @@ def _annul(turn: Turn, error: Error) -> None:
         turn.void(turn.hand, "misdeal", law, error.by)
 
 
-def _reshuffle(turn: Turn, error: Error) -> None:
+def _reshuffle(turn: CircleTurn, error: CircleDealError) -> None:
     """The pack is shuffled again before a card is dealt."""
     hand = turn.state.hand
     if hand is not None and hand.closed:
-        raise Rejected("the deal has begun: the cut is over")
+        raise RejectedError("the deal has begun: the cut is over")
     turn.trouble(error.what, asks=("card.decide",))
 
 
-def _seat(turn: Turn, error: Error) -> None:
+def _seat(turn: CircleTurn, error: CircleDealError) -> None:
     """A card went to an absent player or an empty place: no misdeal. The place is dealt to, its cards are collected."""
     _in_round(turn)
     number = _number(error.who)
@@ -208,11 +208,11 @@ def _seat(turn: Turn, error: Error) -> None:
         return  # he has his cards; where he is not back in his turn, his hand is given up
     was = turn.hand
     if was.street != 0 or not was.due:
-        raise Rejected("the first cards are dealt: no place can be added")
+        raise RejectedError("the first cards are dealt: no place can be added")
     order = [seat.number for seat in was.seats]
     order = list(around(turn.book, turn.settings, {*order, number}, order[0]))
     known = {seat.number: seat for seat in was.seats}
-    seats = tuple(known.get(each, Seat(number=each, stands="away")) for each in order)
+    seats = tuple(known.get(each, CircleSeat(number=each, stands="away")) for each in order)
     street = places(streets(turn.book, turn.settings)[0], seats, ())
     turn.change_hand(seats=seats, cards=(), due=street[len(was.cards) :])
     for card, place in zip(was.cards, street, strict=False):
@@ -223,7 +223,7 @@ def _seat(turn: Turn, error: Error) -> None:
     turn.dealt()
 
 
-REMEDIES: Mapping[Remedy, Callable[[Turn, Error], None]] = {
+REMEDIES: Mapping[Remedy, Callable[[CircleTurn, CircleDealError], None]] = {
     "restart": _restart,
     "restart_if_several": _restart_if_several,
     "restart_if_seen": _restart_if_seen,
@@ -239,19 +239,19 @@ REMEDIES: Mapping[Remedy, Callable[[Turn, Error], None]] = {
 """By the rulebook's word. A variant with another remedy adds its own."""
 
 
-def decide(turn: Turn, given: CardDecide) -> None:
+def decide(turn: CircleTurn, given: CardDecide) -> None:
     """A person decides about what waits: it was put right, or the card that waits leaves the game."""
     if not turn.state.troubles:
-        raise Rejected("nothing waits for a decision")
+        raise RejectedError("nothing waits for a decision")
     trouble, *others = turn.state.troubles
     if "card.decide" not in trouble.asks:
-        raise Rejected(f"{trouble.what} waits for {' or '.join(trouble.asks)}")
+        raise RejectedError(f"{trouble.what} waits for {' or '.join(trouble.asks)}")
     if given.action not in ("accept", "remove"):
-        raise Rejected("accept that it was put right, or remove the card that waits")
+        raise RejectedError("accept that it was put right, or remove the card that waits")
     hand = turn.state.hand
     if given.action == "remove":
         if hand is None or not hand.held:
-            raise Rejected("no card waits: accept that it was put right, or say round.void")
+            raise RejectedError("no card waits: accept that it was put right, or say round.void")
         gone = tuple(each.card for each in hand.held if each.card is not None)
         turn.change_hand(held=(), gone=(*hand.gone, *gone))
     turn.change(troubles=tuple(others))
@@ -266,10 +266,10 @@ def decide(turn: Turn, given: CardDecide) -> None:
 def _number(who: str | None) -> int:
     kind, _, number = (who or "").partition(":")
     if kind != "seat" or not number.isdecimal():
-        raise Rejected("say whose place: seat:3")
+        raise RejectedError("say whose place: seat:3")
     return int(number)
 
 
-def _in_round(turn: Turn) -> None:
+def _in_round(turn: CircleTurn) -> None:
     if turn.state.hand is None or not turn.hand.closed:
-        raise Rejected("no card of a round was dealt")
+        raise RejectedError("no card of a round was dealt")

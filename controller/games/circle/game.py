@@ -30,10 +30,10 @@ from controller.games.circle.draw import DrawTurn
 from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import open_boards, open_hands
 from controller.games.circle.speaks import showers
-from controller.games.circle.state import State
+from controller.games.circle.state import CircleState
 from controller.games.circle.stud import StudTurn
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.machine import PokerGame
 from controller.games.session import announce_last_rounds
@@ -76,17 +76,17 @@ INPUTS = Inputs(
 )
 
 
-class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
+class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
     """A variant under one decree with one table's settings."""
 
-    state_type = State
+    state_type = CircleState
     inputs = INPUTS
 
     def __init__(self, book: Circle, settings: CircleSettings) -> None:
         """Raises ``ValueError`` for a share of the house, or a limit of bets, that the decree does not have."""
         book = _with_pack(book, settings.pack) if "pack" in book.doubts else book
         super().__init__(replace(book, low="low-any") if book.low and settings.low_hand == "common_eight" else book, settings)
-        self.turn_type = DrawTurn if book.draw else StudTurn if book.speaks[-1].endswith("_up") else Turn
+        self.turn_type = DrawTurn if book.draw else StudTurn if book.speaks[-1].endswith("_up") else CircleTurn
         allowed = {rake.of: rake for rake in book.rake}
         if settings.rake is not None:
             rake, percent = allowed.get(settings.rake), settings.rake_percent
@@ -97,18 +97,18 @@ class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
         if settings.limit is not None and settings.limit not in book.limits:
             raise ValueError(f"limit = {settings.limit!r}: the decree has {', '.join(book.limits) or 'none'}")
 
-    def taker(self, turn: Turn, given: device.AnyReading | person.AnyCommand) -> Callable[[Turn, Any], None] | None:
+    def taker(self, turn: CircleTurn, given: device.AnyReading | person.AnyCommand) -> Callable[[CircleTurn, Any], None] | None:
         """Some variants take an input in their own way. Nobody plays on while a card waits of which it is not known how it lies."""
         hand = turn.state.hand
         if isinstance(given, seen.OF_THE_ROUND) and hand is not None and hand.waiting:
-            raise Rejected("a card waits that came face up, as a reader says: say card.decide or round.void")
+            raise RejectedError("a card waits that came face up, as a reader says: say card.decide or round.void")
         return turn.takes.get(type(given)) or super().taker(turn, given)
 
-    def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:
+    def confidential(self, state: CircleState, given: device.AnyReading | person.AnyCommand) -> bool:
         """So is any fault of a shoe."""
         return isinstance(given, device.ShoeFault) or super().confidential(state, given)
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: CircleState) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""
         hand, on_table = state.hand, _on_table(state)
         last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
@@ -145,7 +145,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, State, Turn]):
         }
 
 
-def _on_table(state: State) -> tuple[Hand, ...]:
+def _on_table(state: CircleState) -> tuple[Hand, ...]:
     """What lies open: of the round in hand, or of the last result until the next round begins."""
     if state.hand is not None:
         return (*open_hands(state.hand), *open_boards(state.hand))
@@ -162,7 +162,7 @@ def _with_pack(book: Circle, pack: str) -> Circle:
     return book
 
 
-def _phase(state: State) -> str:
+def _phase(state: CircleState) -> str:
     """``closed``, ``waiting`` for a round, ``antes``, ``dealing``, ``betting``, ``showdown``, ``decision``."""
     hand = state.hand
     if not state.open:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from controller.games.circle.showdown import cards_of
-from controller.games.circle.state import Round
+from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import ranking
 from controller.games.hands.evaluator import RANKINGS, showing
 from controller.rulebooks.circle import Circle, Draw
@@ -35,7 +35,7 @@ def opens(cards: Iterable[str], rank: str, name: str) -> bool:
     return worth.category != "high_card"
 
 
-def proved(book: Circle, hand: Round, rank: str) -> bool | None:
+def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
     """Whether the open cards of the opener, his discards among them, show that he might open; None: not all of them lie open.
 
     Where nobody has read which of his cards he kept, it is enough that he may have kept the right ones.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from controller.contract.events import CardRemoved, DeckChecked
-from controller.games.circle.errors import Error, apply
-from controller.games.circle.state import QUEUE, Came, Card, Place
+from controller.games.circle.errors import CircleDealError, apply
+from controller.games.circle.state import QUEUE, Came, CircleCard, CirclePlace
 from controller.games.circle.streets import places, streets
-from controller.games.circle.turn import DECISIONS, Turn
+from controller.games.circle.turn import DECISIONS, CircleTurn
 from controller.games.moves import frame_of
 from controller.games.poker.readings import heed_shuffler
 from devices.readings import (
@@ -23,7 +23,7 @@ from devices.readings import (
 )
 
 
-def take_card(turn: Turn, given: CardDrawn) -> None:
+def take_card(turn: CircleTurn, given: CardDrawn) -> None:
     """A card left the pack: it goes where the next one is due."""
     if given.late:
         lose_place(turn)
@@ -42,10 +42,10 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         return
     turn.put(given.card, frame_of(given), unread=given.card is None)
     if seen and turn.state.hand is not None:
-        apply(turn, Error(name="exposed", who=place.to))
+        apply(turn, CircleDealError(name="exposed", who=place.to))
 
 
-def take_packet(turn: Turn, given: ShufflerPacket) -> None:
+def take_packet(turn: CircleTurn, given: ShufflerPacket) -> None:
     """A packet came out, face down: so many cards for whom the next ones are due."""
     if given.late:
         lose_place(turn)
@@ -63,10 +63,10 @@ def take_packet(turn: Turn, given: ShufflerPacket) -> None:
         if turn.state.hand is not None and turn.hand.due[:1] == (place,):  # else the deal has taken another course
             turn.put(None)
     if given.size > len(own) and turn.state.hand is not None:
-        apply(turn, Error(name="too_many", who=who))
+        apply(turn, CircleDealError(name="too_many", who=who))
 
 
-def _waits(turn: Turn, given: Came) -> bool:
+def _waits(turn: CircleTurn, given: Came) -> bool:
     """Whether it waits behind a card of which a person says first how it lies."""
     hand = turn.state.hand
     if hand is None or not hand.waiting:
@@ -75,7 +75,7 @@ def _waits(turn: Turn, given: Came) -> bool:
     return True
 
 
-def _due(turn: Turn, given: Came, count: int = 1) -> bool:
+def _due(turn: CircleTurn, given: Came, count: int = 1) -> bool:
     """Whether a card is due now; else the table says what is wrong with this one."""
     state = turn.state
     shut = any(each.what == "deal_exposed_in_cut" for each in state.troubles)
@@ -99,7 +99,7 @@ def _due(turn: Turn, given: Came, count: int = 1) -> bool:
     return True
 
 
-def _premature(turn: Turn, given: Came, count: int) -> None:
+def _premature(turn: CircleTurn, given: Came, count: int) -> None:
     """A card came while bets were open. A common one is null and replaced where the decree says so; else a person decides."""
     hand, card = turn.hand, given.card if isinstance(given, CardDrawn) else None
     error = "deal_premature" if hand.spoken else "deal_extra_common"
@@ -113,23 +113,23 @@ def _premature(turn: Turn, given: Came, count: int) -> None:
         turn.say(CardRemoved(round=hand.round, why=why, card=told, to=following.to, law=law.rule, article=law.article))
         return
     known = turn.believed(card)
-    held = Card(to="", index=0, card=known, frame=frame_of(given))
+    held = CircleCard(to="", index=0, card=known, frame=frame_of(given))
     used = None if hand.used is None else hand.used + count
-    turn.change_hand(held=(*hand.held, held, *[Card(to="", index=0)] * (count - 1)), used=used)
+    turn.change_hand(held=(*hand.held, held, *[CircleCard(to="", index=0)] * (count - 1)), used=used)
     if turn.book.errors["premature"] == "burn":
         turn.irregular("deal_premature")
     else:
         turn.trouble("deal_premature")
 
 
-def leave(turn: Turn, given: Came, count: int) -> None:
+def leave(turn: CircleTurn, given: Came, count: int) -> None:
     """Cards left the pack and go nowhere."""
     hand, card = turn.hand, given.card if isinstance(given, CardDrawn) else None
     gone = (*hand.gone, card) if card in turn.pack and card is not None else hand.gone
     turn.change_hand(gone=gone, used=None if hand.used is None else hand.used + count)
 
 
-def _following(turn: Turn) -> Place | None:
+def _following(turn: CircleTurn) -> CirclePlace | None:
     """Where the first card of the next street goes."""
     every = streets(turn.book, turn.settings)
     number = turn.hand.street + 1
@@ -141,7 +141,7 @@ def _following(turn: Turn) -> Place | None:
 # What a silence hides
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: CircleTurn, given: AnyReading) -> None:
     """The device is not heard, or was not, or started afresh: a card may have gone unseen, until it is heard again."""
     was = turn.state.silent
     if not isinstance(given, LinkLate | LinkGap | ShoeReset):
@@ -151,7 +151,7 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
         lose_place(turn)
 
 
-def lose_place(turn: Turn, detail: str | None = None) -> None:
+def lose_place(turn: CircleTurn, detail: str | None = None) -> None:
     """Cards may have gone unseen. Where some are due, a person says how many lie where."""
     hand = turn.state.hand
     if hand is None:
@@ -168,7 +168,7 @@ def lose_place(turn: Turn, detail: str | None = None) -> None:
 # What devices say of themselves and of the pack
 
 
-def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
+def take_verdict(turn: CircleTurn, given: ShufflerVerdict) -> None:
     """A shuffler has counted the pack."""
     if given.late:
         return
@@ -186,7 +186,7 @@ def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
     checked(turn, right)
 
 
-def checked(turn: Turn, right: bool) -> None:
+def checked(turn: CircleTurn, right: bool) -> None:
     """The pack was looked at."""
     turn.change(deck=right, unchecked=0)
     if right:
@@ -196,12 +196,12 @@ def checked(turn: Turn, right: bool) -> None:
         turn.raise_alert("deck_defective")
 
 
-def take_shuffler(turn: Turn, given: ShufflerState) -> None:
+def take_shuffler(turn: CircleTurn, given: ShufflerState) -> None:
     """A shuffler says how it is."""
     heed_shuffler(turn, given)
 
 
-def take_fault(turn: Turn, given: ShoeFault) -> None:
+def take_fault(turn: CircleTurn, given: ShoeFault) -> None:
     """A reader complains, or does so no longer. What it says of a card is not told."""
     alert = f"shoe_{given.fault}"
     if given.active:

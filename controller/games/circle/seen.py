@@ -21,10 +21,10 @@ from controller.contract.commands import (
 from controller.contract.events import CardRemoved
 from controller.games.cards import is_card
 from controller.games.circle import errors
-from controller.games.circle.errors import Error, apply
+from controller.games.circle.errors import CircleDealError, apply
 from controller.games.circle.readings import leave, take_card, take_packet
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
 from controller.games.moves import frame_of
 from controller.games.session import stands
 from devices.readings import CardDrawn
@@ -33,7 +33,7 @@ OF_THE_ROUND = (BettingClose, CardsBurn, CardsDeal, CardsShow, CardsTurn, DealEr
 """What nobody may say of the round before it is known how the card lies."""
 
 
-def decide(turn: Turn, given: CardDecide) -> None:
+def decide(turn: CircleTurn, given: CardDecide) -> None:
     """About the card that waits: it lies face down after all, it does lie face up, or it leaves the game. Else as always."""
     hand = turn.state.hand
     if hand is None or not hand.waiting:
@@ -53,7 +53,7 @@ def decide(turn: Turn, given: CardDecide) -> None:
             leave(turn, first, 1)
             turn.say(CardRemoved(round=hand.round, why="exposed", card=None, to=to, law=law.rule, article=law.article))
         case _:
-            raise Rejected("accept that the card lies face down, say that it is exposed, or remove it")
+            raise RejectedError("accept that the card lies face down, say that it is exposed, or remove it")
     for each in others:
         if turn.state.hand is None:
             break
@@ -65,13 +65,13 @@ def decide(turn: Turn, given: CardDecide) -> None:
     turn.expect()
 
 
-def _lies_open(turn: Turn, first: CardDrawn, given: CardDecide) -> None:
+def _lies_open(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
     """It is told, as the person reads it where another is named, and the decree's consequence follows."""
     named = given.card
     if named is not None and not is_card(named):
-        raise Rejected(f"{named!r} is no card: it is rank and suit, as 7h or Ts")
+        raise RejectedError(f"{named!r} is no card: it is rank and suit, as 7h or Ts")
     to = turn.hand.due[0].to
     card = replace(first, card=named, frame=None) if named not in (None, first.card) else first
     turn.put(card.card, frame_of(card), exposed=True, unread=card.card is None)
     if turn.state.hand is not None:
-        apply(turn, Error(name="bared" if given.fault == "player" else "exposed", who=to))
+        apply(turn, CircleDealError(name="bared" if given.fault == "player" else "exposed", who=to))

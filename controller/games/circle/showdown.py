@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.contract.events import Hand, Settled
-from controller.games.circle.state import Card, Round
+from controller.games.circle.state import CircleCard, CircleRound
 from controller.games.circle.streets import ranking
 from controller.games.hands.evaluator import RANKINGS, Value, best_of
 from controller.rulebooks.circle import Circle
@@ -21,7 +21,7 @@ TIE = "tie"
 """The winner of a pot that several share."""
 
 
-class Shown(msgspec.Struct, frozen=True):
+class CircleShown(msgspec.Struct, frozen=True):
     """The end of a round. ``hands``: the best first, then the common cards; ``winner``: ``tie`` where several share the pot, None
     where nobody has it.
     """
@@ -31,7 +31,7 @@ class Shown(msgspec.Struct, frozen=True):
     marks: tuple[str, ...]
 
 
-def compare(book: Circle, hand: Round) -> Shown:
+def compare(book: Circle, hand: CircleRound) -> CircleShown:
     """The hands that were shown, and what each of them wins."""
     own = {seat.who: cards_of(hand, seat.who) for seat in hand.live}
     rows = hand.boards or ("",)
@@ -67,25 +67,25 @@ def compare(book: Circle, hand: Round) -> Shown:
     marks += ["split"] if shared else []
     marks += ["all_in"] if any(seat.stands == "all_in" for seat in hand.seats) else []
     marks += ["side_pot"] if sitting_out else []
-    return Shown((*found, *open_boards(hand)), TIE if shared else next(iter(wins[0])), tuple(marks))
+    return CircleShown((*found, *open_boards(hand)), TIE if shared else next(iter(wins[0])), tuple(marks))
 
 
-def cards_of(hand: Round, who: str) -> tuple[str, ...]:
+def cards_of(hand: CircleRound, who: str) -> tuple[str, ...]:
     """The cards of a hand or a board that lie open."""
     return tuple(each.told for each in hand.of(who) if each.told is not None)
 
 
-def open_hands(hand: Round) -> tuple[Hand, ...]:
+def open_hands(hand: CircleRound) -> tuple[Hand, ...]:
     """Who plays for the pot, with what lies open of each hand."""
     return tuple(Hand(who=seat.who, cards=cards_of(hand, seat.who)) for seat in hand.live)
 
 
-def open_boards(hand: Round) -> tuple[Hand, ...]:
+def open_boards(hand: CircleRound) -> tuple[Hand, ...]:
     """The common cards, as far as they lie open."""
     return tuple(Hand(who=row, cards=cards_of(hand, row)) for row in hand.boards)
 
 
-def remembered(hand: Round, hands: tuple[Hand, ...]) -> Round:
+def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
     """What is kept of a round with its result: how the players stand, and of cards beside ``hands`` those that lie open."""
     shown = {card for each in hands for card in each.cards}
     rest = (replace(each, card=each.told, frame=None) for each in hand.cards if each.told not in shown)
@@ -93,9 +93,11 @@ def remembered(hand: Round, hands: tuple[Hand, ...]) -> Round:
     return replace(hand, cards=kept, gone=(), held=(), due=())
 
 
-def laid_open(hand: Round, lie: Mapping[str, tuple[str, ...]]) -> Round:
+def laid_open(hand: CircleRound, lie: Mapping[str, tuple[str, ...]]) -> CircleRound:
     """A round that is kept, with these cards face up."""
-    cards = (Card(to=who, index=place, up=True, card=card) for who, own in lie.items() for place, card in enumerate(own, start=1))
+    cards = (
+        CircleCard(to=who, index=place, up=True, card=card) for who, own in lie.items() for place, card in enumerate(own, start=1)
+    )
     return replace(hand, cards=(*hand.cards, *cards))
 
 

@@ -5,47 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from controller.games.circle.showdown import cards_of
-from controller.games.circle.state import Round
+from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import ranking
 from controller.games.hands.evaluator import RANKINGS, best, showing
 from controller.rulebooks.circle import Circle
 
 
-def _mano(hand: Round, _book: Circle) -> str | None:
+def _mano(hand: CircleRound, _book: Circle) -> str | None:
     """Who has the hand, or the next after him who can still bet."""
     return next((seat.who for seat in hand.live if seat.stands == "in"), None)
 
 
-def _bettor(hand: Round, book: Circle) -> str | None:
+def _bettor(hand: CircleRound, book: Circle) -> str | None:
     """Who made the last bet; where nobody did, who has the hand."""
     return next((seat.who for seat in hand.live if seat.number == hand.bettor and seat.stands == "in"), None) or _mano(hand, book)
 
 
-def _opener(hand: Round, _book: Circle) -> str | None:
+def _opener(hand: CircleRound, _book: Circle) -> str | None:
     """Who opened the pot; where he gave up, the next after him."""
     numbers = [seat.number for seat in hand.seats]
     start = numbers.index(hand.opener) if hand.opener in numbers else 0
     return next((seat.who for seat in (*hand.seats[start:], *hand.seats[:start]) if seat.stands == "in"), None)
 
 
-def _after_blinds(hand: Round, _book: Circle) -> str | None:
+def _after_blinds(hand: CircleRound, _book: Circle) -> str | None:
     """Hand and second hand have bet before the deal: the third speaks."""
     return hand.live[2 % len(hand.live)].who if hand.live else None
 
 
-def _lowest_up(hand: Round, book: Circle) -> str | None:
+def _lowest_up(hand: CircleRound, book: Circle) -> str | None:
     """Who has the lowest open cards; of equals the nearest to the hand, in the order of the deal."""
     shown = _shown(hand, book)
     return min(shown, key=lambda who: shown[who]) if shown else None
 
 
-def _best_up(hand: Round, book: Circle) -> str | None:
+def _best_up(hand: CircleRound, book: Circle) -> str | None:
     """Who has the best open cards; of equals the nearest to the hand, in the order of the deal."""
     shown = _shown(hand, book)
     return max(shown, key=lambda who: shown[who]) if shown else None
 
 
-def _shown(hand: Round, book: Circle) -> dict[str, tuple[int, ...]]:
+def _shown(hand: CircleRound, book: Circle) -> dict[str, tuple[int, ...]]:
     """What the open cards of each hand are worth; nothing while some have none that is known."""
     found = {seat.who: cards_of(hand, seat.who) for seat in hand.live if seat.stands == "in"}
     if not all(found.values()):
@@ -56,7 +56,7 @@ def _shown(hand: Round, book: Circle) -> dict[str, tuple[int, ...]]:
     return {who: value.key for who, value in worth.items() if value is not None}
 
 
-SPEAKS: Mapping[str, Callable[[Round, Circle], str | None]] = {
+SPEAKS: Mapping[str, Callable[[CircleRound, Circle], str | None]] = {
     "mano": _mano,
     "bettor": _bettor,
     "opener": _opener,
@@ -67,7 +67,7 @@ SPEAKS: Mapping[str, Callable[[Round, Circle], str | None]] = {
 """By the rulebook's word. A variant with another rule adds its own."""
 
 
-def showers(hand: Round) -> tuple[str, ...]:
+def showers(hand: CircleRound) -> tuple[str, ...]:
     """Who shows, in order: the last bettor first, then round the table; without a bet from who has the hand."""
     live = [seat for seat in hand.live if not seat.shown]
     numbers = [seat.number for seat in hand.seats]

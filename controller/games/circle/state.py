@@ -20,7 +20,7 @@ QUEUE = 53
 """What may wait behind a card at most: no pack has more."""
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CirclePlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where a card has to go: ``up`` if it lies face up there; ``turn``: no card comes, one that lies there is turned;
     at a seat: the player discards, or gets one that lies elsewhere.
     """
@@ -30,7 +30,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     turn: bool = False
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CircleCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A card on the table. ``card`` is None where nobody has said what it is; ``up``: it lies face up, ``told`` then.
 
     No ``poker.cards.Lying``: here a card may lie open that nobody has read, its ``index`` stays when one before it is null and is
@@ -49,7 +49,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.card if self.up else None
 
 
-class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CircleSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A player in a round. ``side``: bets no more and has no part in what the others bet from now on. ``shown``: the whole hand
     lies open; ``raises``: in the interval. ``bared``: the next card comes face up. ``discards``: so many of the first cards were
     discarded, nobody has seen which; ``returned``: they went back into the pack; ``drawn``: who shows has drawn, and which of the
@@ -71,7 +71,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"seat:{self.number}"
 
 
-class Trouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CircleTrouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What waits for a person's decision, and the commands one of which it may be."""
 
     what: str
@@ -79,7 +79,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     who: str | None = None
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``seats``: in the order of the deal, the hand first.
 
     ``street``: the street that is dealt or bet on, -1 before the first; ``due``: where its cards still have to go. ``cards``:
@@ -94,14 +94,14 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     round: int
-    seats: tuple[Seat, ...]
+    seats: tuple[CircleSeat, ...]
     closed: bool = False
     street: int = -1
-    due: tuple[Place, ...] = ()
-    cards: tuple[Card, ...] = ()
+    due: tuple[CirclePlace, ...] = ()
+    cards: tuple[CircleCard, ...] = ()
     gone: tuple[str, ...] = ()
     used: int | None = 0
-    held: tuple[Card, ...] = ()
+    held: tuple[CircleCard, ...] = ()
     waiting: tuple[Came, ...] = ()
     interval: int = 0
     open: bool = False
@@ -118,16 +118,16 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     straight_to_showdown: bool = False
     asked: bool = False
 
-    def of(self, who: str) -> tuple[Card, ...]:
+    def of(self, who: str) -> tuple[CircleCard, ...]:
         """The cards of a hand, or of a board."""
         return tuple(each for each in self.cards if each.to == who)
 
-    def seat(self, who: str | None) -> Seat | None:
+    def seat(self, who: str | None) -> CircleSeat | None:
         """A player of this round."""
         return next((seat for seat in self.seats if seat.who == who), None)
 
     @property
-    def live(self) -> tuple[Seat, ...]:
+    def live(self) -> tuple[CircleSeat, ...]:
         """Who still plays for the pot, in the order of the deal."""
         return tuple(seat for seat in self.seats if seat.stands in LIVE)
 
@@ -137,7 +137,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(sorted({each.to for each in self.cards if each.to.startswith("board")}))
 
     @property
-    def unread(self) -> tuple[Card, ...]:
+    def unread(self) -> tuple[CircleCard, ...]:
         """The cards that lie open and count, and of which nobody has said what they are."""
         count = {*self.boards, *(seat.who for seat in self.live)}
         return tuple(each for each in self.cards if each.up and each.card is None and each.to in count)
@@ -158,7 +158,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (*self.gone, *(each.card for each in (*self.cards, *self.held) if each.card is not None))
 
 
-class State(PokerState, frozen=True, kw_only=True, omit_defaults=True):
+class CircleState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of circle poker between two inputs.
 
     ``seated``: the places that are taken; ``resting``: who sits out, and for how many rounds; ``rested``: how many rounds each
@@ -176,9 +176,9 @@ class State(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     deck: bool | None = None
     unchecked: int | None = None
     anew: bool = False
-    hand: Round | None = None
-    played: tuple[Round, ...] = ()
-    troubles: tuple[Trouble, ...] = ()
+    hand: CircleRound | None = None
+    played: tuple[CircleRound, ...] = ()
+    troubles: tuple[CircleTrouble, ...] = ()
     raised: int | None = None
     blanks: int = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from controller.games.circle.settings import CircleSettings
-from controller.games.circle.state import Card, Place, Seat
+from controller.games.circle.state import CircleCard, CirclePlace, CircleSeat
 from controller.games.decks import deck
 from controller.rulebooks.circle import Circle
 
@@ -32,9 +32,9 @@ def streets(book: Circle, settings: CircleSettings) -> tuple[Street, ...]:
     return found
 
 
-def places(street: Street, seats: Iterable[Seat], cards: tuple[Card, ...]) -> tuple[Place, ...]:
+def places(street: Street, seats: Iterable[CircleSeat], cards: tuple[CircleCard, ...]) -> tuple[CirclePlace, ...]:
     """Where the cards of a street go, in the order of the deal: to the seats one at a time."""
-    found: list[Place] = []
+    found: list[CirclePlace] = []
     who = [seat.who for seat in seats]
     for deal in street:
         to, _, letters = deal.partition(" ")
@@ -42,18 +42,18 @@ def places(street: Street, seats: Iterable[Seat], cards: tuple[Card, ...]) -> tu
             if letter == "t":
                 found.append(_turned(to, cards))
             else:
-                found += [Place(to=each, up=letter == "u") for each in (who if to == "seats" else [to])]
+                found += [CirclePlace(to=each, up=letter == "u") for each in (who if to == "seats" else [to])]
     return tuple(found)
 
 
-def _turned(to: str, cards: tuple[Card, ...]) -> Place:
+def _turned(to: str, cards: tuple[CircleCard, ...]) -> CirclePlace:
     """The next common card lies covered and is turned; or it was null, and a new one comes in its place."""
     lying = [card for card in cards if card.to == to]
     covered = [card.index for card in lying if not card.up]
-    return Place(to=to, up=True, turn=bool(covered) and min(covered) < free(lying))
+    return CirclePlace(to=to, up=True, turn=bool(covered) and min(covered) < free(lying))
 
 
-def free(lying: Iterable[Card]) -> int:
+def free(lying: Iterable[CircleCard]) -> int:
     """The index of the next card there: that of a card that was null, else after the last."""
     taken = {card.index for card in lying}
     return next(index for index in range(1, len(taken) + 2) if index not in taken)

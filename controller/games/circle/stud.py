@@ -14,12 +14,12 @@ from msgspec.structs import replace
 from controller.contract.commands import CardsShow, HandAct
 from controller.contract.events import BetPlaced, BettingClosed, BettingOpened, CardDealt, CardRemoved, Frame, HandDecided
 from controller.games.circle import acts, cards
-from controller.games.circle.errors import Error, apply, of_a_player
+from controller.games.circle.errors import CircleDealError, apply, of_a_player
 from controller.games.circle.speaks import SPEAKS
-from controller.games.circle.state import Card, Place, Seat
+from controller.games.circle.state import CircleCard, CirclePlace, CircleSeat
 from controller.games.circle.streets import free, streets
-from controller.games.circle.turn import Turn
-from controller.games.game import Rejected
+from controller.games.circle.turn import CircleTurn
+from controller.games.game import RejectedError
 
 DEAD = "dead"
 HOLE = 2
@@ -28,7 +28,7 @@ HOLE = 2
 # Covered cards that were seen
 
 
-def _hole_cards(turn: StudTurn, error: Error) -> None:
+def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
     """A covered card was seen: in the first deal it is the open one, in the last the player chooses."""
     seat = _player(turn, error)
     card = _card(turn, error, seat)
@@ -43,7 +43,7 @@ def _hole_cards(turn: StudTurn, error: Error) -> None:
     turn.release()
 
 
-def _next_up(turn: StudTurn, error: Error) -> None:
+def _next_up(turn: StudTurn, error: CircleDealError) -> None:
     """Shown by the player himself: they are covered again, and the next card comes face up."""
     seat = of_a_player(turn, error)
     turn.irregular(error.what, detail=seat.who)
@@ -51,7 +51,7 @@ def _next_up(turn: StudTurn, error: Error) -> None:
     turn.release()
 
 
-def _first_cards(turn: StudTurn, error: Error, seat: Seat, card: Card) -> None:
+def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard) -> None:
     """One of the first two: it is the open card, the third comes covered. Both: the player has his ante back, and is out."""
     both = any(each.up for each in turn.hand.of(seat.who) if each.index <= HOLE and each.index != card.index)
     third = next((place for place in turn.hand.due if place.to == seat.who and place.up), None)
@@ -73,7 +73,7 @@ def _first_cards(turn: StudTurn, error: Error, seat: Seat, card: Card) -> None:
         turn.change_hand(due=tuple(replace(place, up=False) if place is third else place for place in turn.hand.due))
 
 
-def _last_card(turn: StudTurn, error: Error, seat: Seat, card: Card) -> None:
+def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard) -> None:
     """The last card. Of two players: no more bets, both show. Else the player says whether he goes on betting."""
     hand = turn.hand
     if hand.spoken and hand.open:
@@ -89,7 +89,7 @@ def _last_card(turn: StudTurn, error: Error, seat: Seat, card: Card) -> None:
         turn.close_unspoken()
 
 
-def _lies_open(turn: StudTurn, card: Card) -> None:
+def _lies_open(turn: StudTurn, card: CircleCard) -> None:
     if not card.up and card.card is not None:
         turn.turn(card, card.card)
     elif not card.up:
@@ -97,20 +97,20 @@ def _lies_open(turn: StudTurn, card: Card) -> None:
         turn.irregular("card_unread", asks=("cards.show",), detail=f"{card.to} {card.index}")
 
 
-def _player(turn: StudTurn, error: Error) -> Seat | None:
+def _player(turn: StudTurn, error: CircleDealError) -> CircleSeat | None:
     """Whose card it was; None: a device saw one that is nobody's."""
     hand = turn.state.hand
     if hand is None or not hand.closed:
-        raise Rejected("no card of a round was dealt")
+        raise RejectedError("no card of a round was dealt")
     seat = hand.seat(error.who)
     if seat in hand.live:
         return seat
     if error.by is not None:
-        raise Rejected(f"say whose card: {', '.join(each.who for each in hand.live)}")
+        raise RejectedError(f"say whose card: {', '.join(each.who for each in hand.live)}")
     return None
 
 
-def _card(turn: StudTurn, error: Error, seat: Seat | None) -> Card | None:
+def _card(turn: StudTurn, error: CircleDealError, seat: CircleSeat | None) -> CircleCard | None:
     """Which card of his, the last one if nobody says it."""
     own = () if seat is None else turn.hand.of(seat.who)
     return next((each for each in reversed(own) if error.index in (None, each.index)), None)
@@ -146,7 +146,7 @@ def act(turn: StudTurn, given: HandAct) -> None:
     acts.allow_no_return(given)
     trouble = next((each for each in turn.state.troubles if (each.what, each.who) == ("deal_last_card", given.who)), None)
     if trouble is None:
-        raise Rejected(f"{given.who} is not asked whether he goes on")
+        raise RejectedError(f"{given.who} is not asked whether he goes on")
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
     turn.say(HandDecided(round=turn.hand.round, who=given.who, decision=given.action, by=given.by))
     if given.action == "pass":
@@ -162,7 +162,7 @@ def act(turn: StudTurn, given: HandAct) -> None:
 # Who was skipped, and what came too early
 
 
-def _dead_card(turn: StudTurn, error: Error) -> None:
+def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
     """A player was skipped. At the last card, if the others have seen theirs, he gets the first dead one, after them."""
     seat = _player(turn, error)
     assert seat is not None
@@ -183,28 +183,28 @@ def _dead_card(turn: StudTurn, error: Error) -> None:
     else:
         order = [place.to for place in hand.due if place.to != seat.who]
     up = {place.to: place.up for place in hand.due}
-    left = tuple(Place(to=each, up=up.get(each, False)) for each in order)
-    turn.change_hand(due=(*left, Place(to=seat.who, turn=True)))
+    left = tuple(CirclePlace(to=each, up=up.get(each, False)) for each in order)
+    turn.change_hand(due=(*left, CirclePlace(to=seat.who, turn=True)))
     turn.dealt()
 
 
-def _moves(turn: StudTurn, card: Card, to: str) -> None:
+def _moves(turn: StudTurn, card: CircleCard, to: str) -> None:
     if card.to != to:
         turn.change_hand(cards=tuple(replace(each, to=to) if each is card else each for each in turn.hand.cards))
         turn.say(CardDealt(round=turn.hand.round, to=to, index=card.index, card=card.told, was=card.to))
 
 
-def _burn(turn: StudTurn, error: Error) -> None:
+def _burn(turn: StudTurn, error: CircleDealError) -> None:
     """A card came before the bets were closed: it waits, and leaves with as many as there are players."""
     hand = turn.state.hand
     if hand is None or not hand.open:
-        raise Rejected("no betting interval is open: no card is too early")
+        raise RejectedError("no betting interval is open: no card is too early")
     turn.irregular(error.what, detail=error.who)
     used = None if hand.used is None else hand.used + error.count
-    turn.change_hand(held=(*hand.held, *[Card(to="", index=0)] * error.count), used=used)
+    turn.change_hand(held=(*hand.held, *[CircleCard(to="", index=0)] * error.count), used=used)
 
 
-class StudTurn(Turn):
+class StudTurn(CircleTurn):
     """One step of a table of stud."""
 
     takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {HandAct: act, CardsShow: show}
@@ -301,12 +301,12 @@ class StudTurn(Turn):
         super().next_street()
         self._burns = 0
 
-    def coming(self, street: int) -> tuple[Place, ...]:
+    def coming(self, street: int) -> tuple[CirclePlace, ...]:
         """As always; who has bared covered cards gets the next one face up."""
         bared = {seat.who for seat in self.hand.live if seat.bared}
         self.change_hand(seats=tuple(replace(seat, bared=False) for seat in self.hand.seats))
         found = tuple(replace(place, up=place.up or place.to in bared) for place in super().coming(street))
-        return (*[Place(to="burn")] * self._burns, *found)
+        return (*[CirclePlace(to="burn")] * self._burns, *found)
 
     def look_for_lack(self) -> None:
         """Where the last cards do not suffice the dead ones are mixed in; if they still do not, one is for all."""
@@ -323,6 +323,6 @@ class StudTurn(Turn):
         self.say(CardRemoved(round=hand.round, why="mixed_in", card=None, to=DEAD, law=law.rule, article=law.article))
         if needed > left + len(dead):
             burns = tuple(place for place in hand.due if place.to == "burn")
-            self.change_hand(due=(*burns, Place(to="board", up=True)))
+            self.change_hand(due=(*burns, CirclePlace(to="board", up=True)))
             self.irregular("cards_lacking", detail=f"{left + len(dead)} cards are left, {needed} are needed: one is for all")
         super().look_for_lack()

@@ -29,19 +29,19 @@ from controller.contract.events import (
     RoundUnresolved,
 )
 from controller.games.circle.settings import CircleSettings
-from controller.games.circle.showdown import Shown, compare, open_boards, open_hands, remembered
+from controller.games.circle.showdown import CircleShown, compare, open_boards, open_hands, remembered
 from controller.games.circle.speaks import SPEAKS
-from controller.games.circle.state import Card, Place, Round, Seat, State, Trouble
+from controller.games.circle.state import CircleCard, CirclePlace, CircleRound, CircleSeat, CircleState, CircleTrouble
 from controller.games.circle.streets import around, free, pack, places, streets
 from controller.games.poker.moves import PokerMoves
-from controller.games.poker.state import Entry
+from controller.games.poker.state import PokerEntry
 from controller.rulebooks.circle import Circle
 from controller.rulebooks.law import Law
 
 DECISIONS = ("card.decide", "round.void")
 
 
-class Turn(PokerMoves[Circle, CircleSettings, State]):
+class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     """One step of a table of circle poker. A family of variants with moves of its own derives from it."""
 
     takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {}
@@ -52,7 +52,7 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
     """The street that goes on in this step, where a card of it had waited."""
 
     @property
-    def hand(self) -> Round:
+    def hand(self) -> CircleRound:
         """The round in hand."""
         assert self.state.hand is not None
         return self.state.hand
@@ -96,7 +96,7 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
         order = around(self.book, self.settings, playing, button)
         if self.settings.first_card == "next" and order[0] == button:
             order = (*order[1:], button)
-        hand = Round(round=number, seats=tuple(Seat(number=each) for each in order), players=len(self.state.seated))
+        hand = CircleRound(round=number, seats=tuple(CircleSeat(number=each) for each in order), players=len(self.state.seated))
         relaunch = self.state.anew
         self.change(round=number, hand=hand, anew=False, fresh=False)
         call = self.book.announcements.get("bets_open")
@@ -129,7 +129,7 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
             if self.state.hand is not None and self.hand.due and not self.hand.due[0].turn:
                 self.put(card.card, card.frame, counted=True)
 
-    def coming(self, street: int) -> tuple[Place, ...]:
+    def coming(self, street: int) -> tuple[CirclePlace, ...]:
         """Where the cards of a street go."""
         return places(streets(self.book, self.settings)[street], self.hand.live, self.hand.cards)
 
@@ -166,7 +166,7 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
         else:
             lies = place.up or exposed
             index = free(hand.of(place.to))
-            self.change_hand(cards=(*self.hand.cards, Card(to=place.to, index=index, up=lies, card=known, frame=frame)))
+            self.change_hand(cards=(*self.hand.cards, CircleCard(to=place.to, index=index, up=lies, card=known, frame=frame)))
             self.say(CardDealt(round=hand.round, to=place.to, index=index, card=known if lies else None))
             if not lies or known is None:
                 self.change_seat(place.to, shown=False)
@@ -217,14 +217,14 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
             self.change_hand(cards=left, gone=(*self.hand.gone, *(each.card for each in own if each.card is not None)))
             self.say(CardRemoved(round=self.hand.round, why=why, card=None, to=who, law=law.rule, article=law.article))
 
-    def remove(self, card: Card, why: str, law: Law) -> None:
+    def remove(self, card: CircleCard, why: str, law: Law) -> None:
         """A card is null; it is told if it lay open."""
         hand = self.hand
         left = tuple(each for each in hand.cards if each != card)
         self.change_hand(cards=left, gone=(*hand.gone, card.card) if card.card else hand.gone)
         self.say(CardRemoved(round=hand.round, why=why, card=card.told, to=card.to, law=law.rule, article=law.article))
 
-    def turn(self, card: Card, value: str) -> None:
+    def turn(self, card: CircleCard, value: str) -> None:
         """A card that lay covered lies open now: it is this one."""
         frame = card.frame if card.card == value else None  # else it would tell what the reader took it for
         opened = replace(card, up=True, card=value, frame=frame)
@@ -275,14 +275,14 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
     def win(self, who: str, confirmed_by: str | None = None) -> None:
         """All others gave up, or do not show: who is left wins, and shows nothing."""
         hand = self.hand
-        self.result(hand, Shown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
+        self.result(hand, CircleShown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
 
-    def result(self, of: Round | Entry, shown: Shown, confirmed_by: str | None = None) -> None:
+    def result(self, of: CircleRound | PokerEntry, shown: CircleShown, confirmed_by: str | None = None) -> None:
         """The round has its result. Of the cards only those are evidence that lie open."""
-        entry = Entry(round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks)
-        frames = tuple(each.frame for each in of.cards if each.frame and each.told) if isinstance(of, Round) else ()
-        stands = confirmed_by or (of.stands if isinstance(of, Round) else None)
-        if isinstance(of, Round):
+        entry = PokerEntry(round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks)
+        frames = tuple(each.frame for each in of.cards if each.frame and each.told) if isinstance(of, CircleRound) else ()
+        stands = confirmed_by or (of.stands if isinstance(of, CircleRound) else None)
+        if isinstance(of, CircleRound):
             self.change(played=(*self.state.played, remembered(of, shown.hands)))
         self.record(entry)
         self.say(
@@ -298,20 +298,20 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
         self.count_down(of.round)
         self.expect()
 
-    def void(self, of: Round | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(self, of: CircleRound | PokerEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The round is null: its cards are collected, and it is dealt again."""
         self.annul(of.round, reason, law, by)
-        if isinstance(of, Round):
+        if isinstance(of, CircleRound):
             self.change(anew=True)
         self.expect()
 
-    def unresolved(self, hand: Round, why: Literal["undecided"]) -> None:
+    def unresolved(self, hand: CircleRound, why: Literal["undecided"]) -> None:
         """The round ends without a result; nobody invents it."""
-        self.record(Entry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
+        self.record(PokerEntry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
         self.say(RoundUnresolved(round=hand.round, why=why, candidate=None))
         self.expect()
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
         self.state = self.state.with_entry(entry)
         if self.state.hand is not None and self.state.hand.round == entry.round:
@@ -322,7 +322,7 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
     def expect(self) -> None:
         """Say where the next card belongs, when it is not what was said last."""
         hand = self.state.hand
-        due: tuple[Place, ...] = hand.due if hand is not None and not (hand.open or hand.waiting) else ()
+        due: tuple[CirclePlace, ...] = hand.due if hand is not None and not (hand.open or hand.waiting) else ()
         to = due[0].to if due and not due[0].turn else None
         if to != self.state.expected:
             begins = hand is not None and self.state.expected is None and hand.street == len(self.book.streets) - 1 != self.resumed
@@ -337,5 +337,5 @@ class Turn(PokerMoves[Circle, CircleSettings, State]):
     def trouble(self, what: str, *, who: str | None = None, asks: tuple[str, ...] = DECISIONS, detail: str | None = None) -> None:
         """What stops the table until a person decides; said once until then."""
         if not any((each.what, each.who) == (what, who) for each in self.state.troubles):
-            self.change(troubles=(*self.state.troubles, Trouble(what=what, who=who, asks=asks)))
+            self.change(troubles=(*self.state.troubles, CircleTrouble(what=what, who=who, asks=asks)))
             self.irregular(what, asks=asks, detail=detail or who)

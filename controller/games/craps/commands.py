@@ -20,16 +20,16 @@ from controller.contract.commands import (
 from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
-from controller.games.craps.state import Entry, Hand
-from controller.games.craps.turn import DECISIONS, Turn, are_dice
-from controller.games.game import Rejected
+from controller.games.craps.state import CrapsEntry, CrapsRound
+from controller.games.craps.turn import DECISIONS, CrapsTurn, are_dice
+from controller.games.game import RejectedError
 from controller.games.session import corrects, named, session, stands
 from controller.rulebooks.law import Law
 
 # Sessions
 
 
-def open_session(turn: Turn, given: SessionOpen) -> None:
+def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
     """The table opens: with other dice, no point and no shooter yet, and at a minimum that fits its highest stake."""
     highest, (low, high) = turn.settings.highest_simple, turn.book.simple_limits
     if given.minimum and highest is not None and not low * given.minimum <= highest <= high * given.minimum:
@@ -51,7 +51,7 @@ def open_session(turn: Turn, given: SessionOpen) -> None:
     )
 
 
-def close_session(turn: Turn, given: SessionClose) -> None:
+def close_session(turn: CrapsTurn, given: SessionClose) -> None:
     """The table closes. A throw without a result stays unresolved; the dice of today are not those of tomorrow."""
     session(turn)
     hand, dice = turn.state.hand, turn.state.set
@@ -68,30 +68,30 @@ def close_session(turn: Turn, given: SessionClose) -> None:
 # Bets, where a person says so
 
 
-def open_bets(turn: Turn, given: BetsOpen) -> None:
+def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
     """Bets open for the next throw."""
     session(turn)
     _person(turn)
     state = turn.state
     if state.hand:
-        raise Rejected(f"round {state.hand.round} is in hand; it has no result yet")
+        raise RejectedError(f"round {state.hand.round} is in hand; it has no result yet")
     if waiting := state.unresolved():
-        raise Rejected(f"round {waiting[0].round} has no result yet: say round.confirm or round.void")
+        raise RejectedError(f"round {waiting[0].round} has no result yet: say round.confirm or round.void")
     if state.last == 0:
-        raise Rejected("the last shooter has thrown: the table closes")
+        raise RejectedError("the last shooter has thrown: the table closes")
     if lacking := turn.lacking():
-        raise Rejected(f"the dice are not ready: say {lacking}{_cited(turn, 'dice_unregistered')}")
+        raise RejectedError(f"the dice are not ready: say {lacking}{_cited(turn, 'dice_unregistered')}")
     turn.change(gap=False, airborne=None, moved=False)
     turn.open_bets(by=given.by)
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: CrapsTurn, given: BetsClose) -> None:
     """No more bets: the shooter throws at once."""
     session(turn)
     _person(turn)
     hand = turn.state.hand
     if hand is None or hand.closed:
-        raise Rejected("no bets are open")
+        raise RejectedError("no bets are open")
     turn.change(gap=False, airborne=None)
     if turn.settings.early_throw == "ignored" and turn.state.dice != "moving":
         turn.change(moved=False)
@@ -102,43 +102,43 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
 # Throws
 
 
-def tell_dice(turn: Turn, given: DiceTell) -> None:
+def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
     """The croupier says what the dice show."""
     session(turn)
     dice, hand = _dice(given.values), turn.state.hand
     if hand is None:
-        raise Rejected("no throw waits for its dice: bets were not opened")
+        raise RejectedError("no throw waits for its dice: bets were not opened")
     _in_order(turn, hand.round)
     if hand.dice is not None:
-        raise Rejected(f"round {hand.round} has its dice and waits for {' or '.join(hand.asks)}")
+        raise RejectedError(f"round {hand.round} has its dice and waits for {' or '.join(hand.asks)}")
     if not hand.closed:
         if not turn.by_itself:
-            raise Rejected(f"bets are still open{_cited(turn, 'throw_before_close')}")
+            raise RejectedError(f"bets are still open{_cited(turn, 'throw_before_close')}")
         turn.close_bets(by=given.by)
     if turn.state.hand and turn.state.hand.asks != DECISIONS:
         turn.change_hand(asks=())
     land(turn, dice, stands(given))
 
 
-def void(turn: Turn, given: RoundVoid) -> None:
+def void(turn: CrapsTurn, given: RoundVoid) -> None:
     """The throw is null, for a reason that the decree has, or by the word of the person in charge."""
     of = _undecided(turn, given.round, "round.void")
     law = turn.book.void.get(given.reason)
     if law is None:
-        raise Rejected(f"the decree does not make a throw null for {given.reason}; it does for {', '.join(turn.book.void)}")
+        raise RejectedError(f"the decree does not make a throw null for {given.reason}; it does for {', '.join(turn.book.void)}")
     turn.void(of, given.reason, law, given)
 
 
-def confirm(turn: Turn, given: RoundConfirm) -> None:
+def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
     """A person stands for the result of a throw, or lets the round in hand go on."""
     of = _undecided(turn, given.round, "round.confirm")
     _in_order(turn, of.round)
     who = stands(given)
-    seen = of.dice if isinstance(of, Hand) else of.candidate
+    seen = of.dice if isinstance(of, CrapsRound) else of.candidate
     dice = seen if given.dice is None else _dice(given.dice)
-    if isinstance(of, Hand):
+    if isinstance(of, CrapsRound):
         if not of.asks:
-            raise Rejected(f"round {of.round} waits for no decision")
+            raise RejectedError(f"round {of.round} waits for no decision")
         if dice is None:
             turn.change_hand(asks=(), stands=who)
             return
@@ -146,23 +146,23 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
             turn.close_bets(unobserved=True)
             of = turn.state.hand or of
     if dice is None:
-        raise Rejected(f"round {of.round} has no candidate: say the dice")
+        raise RejectedError(f"round {of.round} has no candidate: say the dice")
     turn.result(of, dice, confirmed_by=who)
 
 
-def correct(turn: Turn, given: ResultCorrect) -> None:
+def correct(turn: CrapsTurn, given: ResultCorrect) -> None:
     """A published result was wrong: it is replaced, never erased, and so is every later one that stood on its point."""
     corrects(given, "dice")
     entry = turn.state.entry(given.round)
     if entry is None:
-        raise Rejected(f"round {given.round} is not among the throws remembered of this session")
+        raise RejectedError(f"round {given.round} is not among the throws remembered of this session")
     if entry.kind != "result":
-        raise Rejected(f"round {given.round} is {entry.kind}: it has no result to correct")
+        raise RejectedError(f"round {given.round} is {entry.kind}: it has no result to correct")
     if given.dice is None:
-        raise Rejected("say the right dice")
+        raise RejectedError("say the right dice")
     dice = _dice(given.dice)
     if dice == entry.dice:
-        raise Rejected(f"the dice of round {given.round} are {dice[0]} and {dice[1]} already")
+        raise RejectedError(f"the dice of round {given.round} are {dice[0]} and {dice[1]} already")
     was, latest = turn.point, turn.state.results()[-1]
     _replace(turn, replace(entry, dice=dice, corrected=True), given)
     for later in turn.state.results():
@@ -178,7 +178,7 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
         _give_back(turn, latest, now, given)
 
 
-def _replace(turn: Turn, entry: Entry, given: ResultCorrect) -> None:
+def _replace(turn: CrapsTurn, entry: CrapsEntry, given: ResultCorrect) -> None:
     assert entry.dice is not None
     turn.state = turn.state.after(entry, turn.book.points)
     turn.say(
@@ -196,7 +196,7 @@ def _replace(turn: Turn, entry: Entry, given: ResultCorrect) -> None:
     )
 
 
-def _give_back(turn: Turn, was: Entry, now: Entry, given: ResultCorrect) -> None:
+def _give_back(turn: CrapsTurn, was: CrapsEntry, now: CrapsEntry, given: ResultCorrect) -> None:
     """A corrected last throw passes the dice on after all, or gives them back."""
     assert was.dice is not None
     assert now.dice is not None
@@ -213,14 +213,14 @@ def _give_back(turn: Turn, was: Entry, now: Entry, given: ResultCorrect) -> None
 # Announcements
 
 
-def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
+def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
     """The shooter of now is the last one before closing."""
     session(turn)
     left = turn.book.last_rounds
     if left is None:
-        raise Rejected("the decree has no announcement of the last shooter for this game")
+        raise RejectedError("the decree has no announcement of the last shooter for this game")
     if turn.state.last is not None:
-        raise Rejected("the last shooter is announced already")
+        raise RejectedError("the last shooter is announced already")
     turn.change(last=left)
     call = turn.book.announcements.get("last_rounds")
     turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
@@ -229,34 +229,34 @@ def announce_last_rounds(turn: Turn, given: LastRoundsAnnounce) -> None:
 # What commands stand on
 
 
-def refuse(turn: Turn, what: str, why: str) -> Rejected:
+def refuse(turn: CrapsTurn, what: str, why: str) -> RejectedError:
     """A refusal that cites the law."""
-    return Rejected(f"{why}{_cited(turn, what)}")
+    return RejectedError(f"{why}{_cited(turn, what)}")
 
 
-def _cited(turn: Turn, what: str) -> str:
+def _cited(turn: CrapsTurn, what: str) -> str:
     law: Law = turn.book.laws[what]
     return f": {law.rule}, {law.article}"
 
 
-def _person(turn: Turn) -> None:
+def _person(turn: CrapsTurn) -> None:
     if turn.by_itself:
-        raise Rejected("at this table bets open by themselves, and the moving dice close them")
+        raise RejectedError("at this table bets open by themselves, and the moving dice close them")
 
 
 def _dice(values: Dice) -> Dice:
     if not are_dice(values):
-        raise Rejected(f"{' '.join(map(str, values)) or 'nothing'}: two dice show 1 to 6 each")
+        raise RejectedError(f"{' '.join(map(str, values)) or 'nothing'}: two dice show 1 to 6 each")
     return values
 
 
-def _in_order(turn: Turn, number: int) -> None:
+def _in_order(turn: CrapsTurn, number: int) -> None:
     """A throw is decided against the point of the throw before, so that one comes first."""
     if (waiting := turn.state.unresolved()) and waiting[0].round < number:
-        raise Rejected(f"round {waiting[0].round} comes first: without its dice the point is not known")
+        raise RejectedError(f"round {waiting[0].round} comes first: without its dice the point is not known")
 
 
-def _undecided(turn: Turn, number: int | None, command: str) -> Hand | Entry:
+def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound | CrapsEntry:
     """The round that a decision is about: the one in hand, else the first unresolved one, else it must be named."""
     hand, waiting = turn.state.hand, turn.state.unresolved()
     if number is None:
@@ -265,6 +265,6 @@ def _undecided(turn: Turn, number: int | None, command: str) -> Hand | Entry:
         if len(waiting) == 1 and not (hand and hand.asks):
             return waiting[0]
         if not waiting:
-            raise Rejected(f"round {hand.round} waits for no decision" if hand else "no throw waits for a decision")
-        raise Rejected(f"say which round: {', '.join(str(each.round) for each in (*waiting, *((hand,) if hand else ())))}")
+            raise RejectedError(f"round {hand.round} waits for no decision" if hand else "no throw waits for a decision")
+        raise RejectedError(f"say which round: {', '.join(str(each.round) for each in (*waiting, *((hand,) if hand else ())))}")
     return named(turn.state, hand, number, rounds="throws", has="has its result; to replace it say result.correct")

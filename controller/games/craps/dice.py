@@ -8,13 +8,13 @@ from controller.contract.commands import DiceChoose, DieReport
 from controller.contract.commands import DiceSet as SetCommand
 from controller.contract.events import DiceChosen, DiceRegistered, DieLost
 from controller.games.craps.commands import refuse
-from controller.games.craps.state import DiceSet
-from controller.games.craps.turn import Turn
-from controller.games.game import Rejected
+from controller.games.craps.state import CrapsDiceSet
+from controller.games.craps.turn import CrapsTurn
+from controller.games.game import RejectedError
 from controller.games.session import session
 
 
-def set_dice(turn: Turn, given: SetCommand) -> None:
+def set_dice(turn: CrapsTurn, given: SetCommand) -> None:
     """The dice of the session, by serial number. Those that may not be used are reported, and others asked for."""
     session(turn)
     serials, was = given.serials, turn.state.set
@@ -33,13 +33,13 @@ def set_dice(turn: Turn, given: SetCommand) -> None:
         "dice_colour": "not of the same colour" if given.same_colour is False else "",
     }
     unfit = tuple(what for what, detail in wrong.items() if detail)
-    turn.change(set=DiceSet(serials=serials, unfit=unfit), used=used)
+    turn.change(set=CrapsDiceSet(serials=serials, unfit=unfit), used=used)
     turn.say(DiceRegistered(serials=serials, by=given.by))
     for what in unfit:
         turn.irregular(what, asks=("dice.set",), detail=wrong[what])
 
 
-def choose_dice(turn: Turn, given: DiceChoose) -> None:
+def choose_dice(turn: CrapsTurn, given: DiceChoose) -> None:
     """The shooter takes two of the six, or in a series two of the four left, if a die fell to the floor. A broken one may go."""
     session(turn)
     dice = turn.state.set
@@ -52,14 +52,14 @@ def choose_dice(turn: Turn, given: DiceChoose) -> None:
     if turn.point is not None and len(dice.playing) == 2 and not _broken(turn):
         raise refuse(turn, "dice_change", "the dice may not be changed before the series is over")
     if not set(chosen) <= set(offered):
-        raise Rejected(f"the dice to choose from are {', '.join(offered)}")
+        raise RejectedError(f"the dice to choose from are {', '.join(offered)}")
     call = turn.book.announcements.get("change") if dice.playing or dice.lost else None
     dice = replace(dice, playing=chosen)
     turn.change(set=dice)
     turn.say(DiceChosen(playing=chosen, reserve=dice.reserve, by=given.by, announcement=call))
 
 
-def report_die(turn: Turn, given: DieReport) -> None:
+def report_die(turn: CrapsTurn, given: DieReport) -> None:
     """A die fell to the floor, or one that had was found."""
     session(turn)
     dice, hand, serial = turn.state.set, turn.state.hand, given.serial
@@ -67,9 +67,9 @@ def report_die(turn: Turn, given: DieReport) -> None:
     if dice is not None:
         serial = serial or _the_only(dice.lost if given.found else dice.playing)
         if serial not in dice.serials:
-            raise Rejected(f"the table has no die {serial}; it has {', '.join(dice.serials)}")
+            raise RejectedError(f"the table has no die {serial}; it has {', '.join(dice.serials)}")
         if given.found == (serial not in dice.lost):
-            raise Rejected(f"die {serial} is not lost" if given.found else f"die {serial} is lost already")
+            raise RejectedError(f"die {serial} is not lost" if given.found else f"die {serial} is lost already")
         others = tuple(each for each in dice.lost if each != serial)
         playing = tuple(each for each in dice.playing if each != serial)
         lost = others if given.found else (*others, serial)
@@ -80,7 +80,7 @@ def report_die(turn: Turn, given: DieReport) -> None:
         turn.ask("die_off_table", detail=serial)
 
 
-def _broken(turn: Turn) -> bool:
+def _broken(turn: CrapsTurn) -> bool:
     """Whether the throw before was null because a die broke: those in reserve are there to take its place."""
     last = turn.state.entries[-1:]
     return bool(last) and last[0].reason == "die_broken"
@@ -88,10 +88,10 @@ def _broken(turn: Turn) -> bool:
 
 def _the_only(dice: tuple[str, ...]) -> str:
     if len(dice) != 1:
-        raise Rejected(f"say which die: {', '.join(dice)}" if dice else "there is no such die")
+        raise RejectedError(f"say which die: {', '.join(dice)}" if dice else "there is no such die")
     return dice[0]
 
 
-def _not_thrown(turn: Turn) -> None:
+def _not_thrown(turn: CrapsTurn) -> None:
     if (hand := turn.state.hand) and hand.closed:
-        raise Rejected(f"the dice of round {hand.round} are thrown, and have no result yet")
+        raise RejectedError(f"the dice of round {hand.round} are thrown, and have no result yet")

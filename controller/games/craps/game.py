@@ -20,8 +20,8 @@ from controller.contract import commands as person
 from controller.games.craps import commands, dice, players, readings
 from controller.games.craps.bets import offered
 from controller.games.craps.settings import CrapsSettings
-from controller.games.craps.state import SHOWN, Entry, State
-from controller.games.craps.turn import DECISIONS, Turn
+from controller.games.craps.state import SHOWN, CrapsEntry, CrapsState
+from controller.games.craps.turn import DECISIONS, CrapsTurn
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.rulebooks.craps import Craps
 from devices import readings as device
@@ -56,11 +56,11 @@ INPUTS = Inputs(
 )
 
 
-class CrapsGame(Machine[Craps, CrapsSettings, State, Turn]):
+class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
     """Craps under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
-    state_type = State
-    turn_type = Turn
+    state_type = CrapsState
+    turn_type = CrapsTurn
     inputs = INPUTS
     face_down = False
 
@@ -71,15 +71,15 @@ class CrapsGame(Machine[Craps, CrapsSettings, State, Turn]):
         super().__init__(book, settings)
         self.bets = offered(book, settings)
 
-    def turn(self, state: State) -> Turn:
+    def turn(self, state: CrapsState) -> CrapsTurn:
         """One step of the game from this state."""
-        return Turn(self.book, self.settings, state, self.bets)
+        return CrapsTurn(self.book, self.settings, state, self.bets)
 
-    def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - dice hide nothing
+    def confidential(self, state: CrapsState, given: device.AnyReading | person.AnyCommand) -> bool:  # noqa: ARG002 - dice hide nothing
         """Nothing that dice say is confidential."""
         return False
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: CrapsState) -> dict[str, Any]:
         """What the retained state tells. ``throws`` counts the totals of the throws remembered."""
         point, asks = state.point(self.book.points) if state.open else None, self._asks(state)
         last = next((entry.dice for entry in reversed(state.entries) if entry.dice), None)
@@ -112,11 +112,11 @@ class CrapsGame(Machine[Craps, CrapsSettings, State, Turn]):
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: State) -> list[dict[str, Any]]:
+    def history(self, state: CrapsState) -> list[dict[str, Any]]:
         """The latest throws of the session, oldest first: results, null throws and unresolved ones."""
         return [_line(entry) for entry in state.entries[-SHOWN:]]
 
-    def _asks(self, state: State) -> list[str]:
+    def _asks(self, state: CrapsState) -> list[str]:
         """The commands one of which the table waits for: of the throw in hand, of an unresolved one, or of the dice."""
         if state.hand and state.hand.asks:
             return list(state.hand.asks)
@@ -126,7 +126,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, State, Turn]):
         return [lacking] if lacking else []
 
 
-def _line(entry: Entry) -> dict[str, Any]:
+def _line(entry: CrapsEntry) -> dict[str, Any]:
     line: dict[str, Any] = {"round": entry.round, "kind": entry.kind}
     if entry.dice:
         line |= {"dice": list(entry.dice), "total": sum(entry.dice), "point": entry.point, "corrected": entry.corrected}
@@ -137,7 +137,7 @@ def _line(entry: Entry) -> dict[str, Any]:
     return line
 
 
-def _phase(state: State, asks: list[str]) -> str:
+def _phase(state: CrapsState, asks: list[str]) -> str:
     """``closed``, ``decision``, ``waiting`` for bets to open, ``relaunch`` after a null throw, ``bets_open``, ``bets_closed``."""
     if not state.open:
         return "closed"

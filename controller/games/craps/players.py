@@ -10,8 +10,8 @@ from controller.contract.commands import BetPlace, BetWithdraw, BoxesSet, Shoote
 from controller.games import stakes
 from controller.games.craps.bets import highest, highest_alone, parse
 from controller.games.craps.commands import refuse
-from controller.games.craps.turn import Turn
-from controller.games.game import Rejected
+from controller.games.craps.turn import CrapsTurn
+from controller.games.game import RejectedError
 from controller.games.roles import IN_CHARGE
 from controller.games.session import session
 from controller.games.stakes import Bounds
@@ -20,32 +20,32 @@ from controller.rulebooks.craps import CrapsBet
 _SEAT = re.compile("seat:[1-9][0-9]{0,2}")
 
 
-def set_seats(turn: Turn, given: BoxesSet) -> None:
+def set_seats(turn: CrapsTurn, given: BoxesSet) -> None:
     """The seats in play, numbered clockwise from the croupiers' left."""
     session(turn)
     if not given.boxes or len(set(given.boxes)) != len(given.boxes) or min(given.boxes) < 1:
-        raise Rejected("seats are numbered from 1, each once")
+        raise RejectedError("seats are numbered from 1, each once")
     turn.change(seats=tuple(sorted(given.boxes)))
 
 
-def set_shooter(turn: Turn, given: ShooterSet) -> None:
+def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
     """The dice go to a seat: the next one clockwise, unless nobody knows who sits where."""
     session(turn)
     state, now = turn.state, turn.state.shooter
     if state.hand and state.hand.closed:
-        raise Rejected(f"the dice of round {state.hand.round} are thrown, and have no result yet")
+        raise RejectedError(f"the dice of round {state.hand.round} are thrown, and have no result yet")
     if state.last == 0:
-        raise Rejected("the last shooter has thrown: the table closes")
+        raise RejectedError("the last shooter has thrown: the table closes")
     if state.seats and given.seat not in state.seats:
-        raise Rejected(f"nobody sits at {given.seat}; seats in play: {', '.join(map(str, state.seats))}")
+        raise RejectedError(f"nobody sits at {given.seat}; seats in play: {', '.join(map(str, state.seats))}")
     if given.seat < 1:
-        raise Rejected("seats are numbered from 1")
+        raise RejectedError("seats are numbered from 1")
     if now is not None and given.why is None:
-        raise Rejected(f"seat {now} has the dice: say why they go on (refused or withdrawn)")
+        raise RejectedError(f"seat {now} has the dice: say why they go on (refused or withdrawn)")
     if given.why == "withdrawn" and given.role not in IN_CHARGE:
         raise refuse(turn, "shooter_withdrawn", f"the role {given.role} may not take the dice from a player")
     if turn.point is not None and given.why == "refused" and now is not None:
-        raise Rejected("the dice are refused before the first throw of a series, not within it")
+        raise RejectedError("the dice are refused before the first throw of a series, not within it")
     due = turn.next_seat()
     why = given.why or ("first" if state.thrown is None else "seven")
     if due is not None and given.seat != due:
@@ -54,14 +54,14 @@ def set_shooter(turn: Turn, given: ShooterSet) -> None:
     turn.change(taken_over=turn.point is not None)
 
 
-def place_bet(turn: Turn, given: BetPlace) -> None:
+def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
     """A bet lies on the table. Said again with another amount, it is the amount that lies there then."""
     bet, number = _bet(turn, given.bet)
     _seat(given.who)
     _bets_open(turn)
     point = turn.point
     if bet.kind == "simple" and bet.on == "own" and number is not None:
-        raise Rejected(f"{given.bet} is where the throw takes the bet: it is placed as {given.bet.split(':')[0]}")
+        raise RejectedError(f"{given.bet} is where the throw takes the bet: it is placed as {given.bet.split(':')[0]}")
     if bet.when != "any" and (bet.when == "come_out") != (point is None):
         when = "before the first throw of a series" if bet.when == "come_out" else "after the first throw of a series"
         raise refuse(turn, _time(bet), f"{given.bet} is placed {when}")
@@ -77,12 +77,12 @@ def place_bet(turn: Turn, given: BetPlace) -> None:
     turn.say(stakes.said(turn.number, given))
 
 
-def withdraw_bet(turn: Turn, given: BetWithdraw) -> None:
+def withdraw_bet(turn: CrapsTurn, given: BetWithdraw) -> None:
     """A bet is taken back, which one on Win may not be. What was associated with it goes too."""
     bet, _ = _bet(turn, given.bet)
     _bets_open(turn)
     if turn.holds(given.who, given.bet) is None:
-        raise Rejected(f"{given.who} has no bet {given.bet}")
+        raise RejectedError(f"{given.who} has no bet {given.bet}")
     if bet.locked:
         raise refuse(turn, "bet_locked", f"{given.bet} may not be taken back")
     word, colon, number = given.bet.partition(":")
@@ -100,7 +100,7 @@ def _time(bet: CrapsBet) -> str:
     return "bet_time" if bet.when == "come_out" else "bet_time_come"
 
 
-def _beside_its_base(turn: Turn, given: BetPlace, base: str, number: int | None) -> None:
+def _beside_its_base(turn: CrapsTurn, given: BetPlace, base: str, number: int | None) -> None:
     beside = base if number is None else f"{base}:{number}"
     placed = turn.holds(given.who, beside)
     if placed is None:
@@ -110,7 +110,7 @@ def _beside_its_base(turn: Turn, given: BetPlace, base: str, number: int | None)
         stakes.within(given.bet, given.amount, Bounds(None, most), turn.book.laws["bet_maximum"], beside=f" beside {placed.amount}")
 
 
-def _not_above(turn: Turn, given: BetPlace, bet: CrapsBet, number: int | None) -> None:
+def _not_above(turn: CrapsTurn, given: BetPlace, bet: CrapsBet, number: int | None) -> None:
     simple = turn.settings.highest_simple
     if simple is None and turn.state.minimum is not None:
         simple = turn.state.minimum * turn.book.simple_limits[1]
@@ -118,21 +118,21 @@ def _not_above(turn: Turn, given: BetPlace, bet: CrapsBet, number: int | None) -
     stakes.within(given.bet, given.amount, Bounds(None, most), turn.book.laws[f"bet_maximum_{bet.kind}"])
 
 
-def _bet(turn: Turn, name: str) -> tuple[CrapsBet, int | None]:
+def _bet(turn: CrapsTurn, name: str) -> tuple[CrapsBet, int | None]:
     session(turn)
     try:
         return parse(turn.bets, name)
     except ValueError as error:
-        raise Rejected(str(error)) from None
+        raise RejectedError(str(error)) from None
 
 
 def _seat(who: str) -> None:
     if not _SEAT.fullmatch(who):
-        raise Rejected(f"{who} is nobody at this table: a player is seat:1, seat:2 ...")
+        raise RejectedError(f"{who} is nobody at this table: a player is seat:1, seat:2 ...")
 
 
-def _bets_open(turn: Turn) -> None:
+def _bets_open(turn: CrapsTurn) -> None:
     if (hand := turn.state.hand) and hand.closed:
         raise refuse(turn, "bet_after_close", f"the bets of round {hand.round} are closed")
     if waiting := turn.state.unresolved():
-        raise Rejected(f"round {waiting[0].round} has no result yet, so what lies on the table is not known")
+        raise RejectedError(f"round {waiting[0].round} has no result yet, so what lies on the table is not known")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from controller.games.craps.state import Entry, Hand, State
-from controller.games.craps.turn import DECISIONS, TELL, Turn, are_dice
+from controller.games.craps.state import CrapsEntry, CrapsRound, CrapsState
+from controller.games.craps.turn import DECISIONS, TELL, CrapsTurn, are_dice
 from controller.games.moves import frames_of
 from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
@@ -24,7 +24,7 @@ TROUBLES: Mapping[DiceFaultName, str] = {
 """The faults for which a throw has no reading; the irregularity of each."""
 
 
-def take_state(turn: Turn, given: DiceState) -> None:
+def take_state(turn: CrapsTurn, given: DiceState) -> None:
     """The dice lie, move, or have come to rest."""
     if given.late:
         take_silence(turn, given)
@@ -53,7 +53,7 @@ def take_state(turn: Turn, given: DiceState) -> None:
         turn.close_bets(unobserved=True)
 
 
-def _taken_up(turn: Turn, given: DiceState, was: State) -> None:
+def _taken_up(turn: CrapsTurn, given: DiceState, was: CrapsState) -> None:
     """Nothing lies there to be read, though by the device's count the dice were thrown: only a person knows what they showed."""
     hand = was.hand
     thrown = was.moved if given.throw is None else given.throw != was.throw and was.throw is not None
@@ -61,7 +61,7 @@ def _taken_up(turn: Turn, given: DiceState, was: State) -> None:
         turn.ask("dice_unread", TELL, given=given, detail=None if given.throw is None else f"throw {given.throw}")
 
 
-def take_read(turn: Turn, given: DiceRead) -> None:
+def take_read(turn: CrapsTurn, given: DiceRead) -> None:
     """What the dice show: a result only if a round is in hand, its bets are closed and nothing is in doubt."""
     if not given.late:
         turn.change(dice="settled")
@@ -84,7 +84,7 @@ def take_read(turn: Turn, given: DiceRead) -> None:
             _thrown(turn, hand, given)
 
 
-def take_fault(turn: Turn, given: DiceFault) -> None:
+def take_fault(turn: CrapsTurn, given: DiceFault) -> None:
     """The dice cannot be read, or can again. The round waits where its throw is concerned."""
     hand, trouble = turn.state.hand, TROUBLES.get(given.fault)
     if trouble is None:
@@ -102,14 +102,14 @@ def take_fault(turn: Turn, given: DiceFault) -> None:
         _leave_undecided(turn, given, trouble)
 
 
-def take_silence(turn: Turn, _given: AnyReading) -> None:
+def take_silence(turn: CrapsTurn, _given: AnyReading) -> None:
     """The device was not heard for a while: what the dice did then is unknown."""
     state = turn.state
     airborne = state.airborne if state.gap else state.hand and state.hand.throw
     turn.change(gap=True, airborne=airborne, dice=None)
 
 
-def _thrown(turn: Turn, hand: Hand, given: DiceRead) -> None:
+def _thrown(turn: CrapsTurn, hand: CrapsRound, given: DiceRead) -> None:
     """The dice lie where they were thrown now."""
     if not hand.closed and not turn.by_itself and turn.settings.early_throw == "ignored":
         turn.change(moved=False)
@@ -135,19 +135,19 @@ def _thrown(turn: Turn, hand: Hand, given: DiceRead) -> None:
         land(turn, given.values)
 
 
-def _thrown_again(turn: Turn, given: DiceState | DiceRead) -> bool:
+def _thrown_again(turn: CrapsTurn, given: DiceState | DiceRead) -> bool:
     """Whether the dice are thrown anew, though the throw in hand has no result yet. Where persons open the bets, none are open."""
     hand = turn.state.hand
     counted = hand is not None and hand.throw is not None and given.throw not in (None, hand.throw)
     return turn.by_itself and hand is not None and hand.closed and counted
 
 
-def _behind_others(turn: Turn) -> bool:
+def _behind_others(turn: CrapsTurn) -> bool:
     """Whether a throw is a round of its own that waits behind others; not where it would push one of them out of memory."""
     return turn.by_itself and bool(turn.state.unresolved()) and not turn.state.full
 
 
-def _leave_undecided(turn: Turn, given: DiceState | DiceRead | DiceFault, what: str = "dice_unread") -> None:
+def _leave_undecided(turn: CrapsTurn, given: DiceState | DiceRead | DiceFault, what: str = "dice_unread") -> None:
     """The throw in hand waits for a person, and those after it with it."""
     hand = turn.state.hand
     assert hand is not None
@@ -157,7 +157,7 @@ def _leave_undecided(turn: Turn, given: DiceState | DiceRead | DiceFault, what: 
     turn.unresolved(hand, "silence" if hidden else "undecided", hand.dice)
 
 
-def land(turn: Turn, dice: tuple[int, ...], told_by: str | None = None) -> None:
+def land(turn: CrapsTurn, dice: tuple[int, ...], told_by: str | None = None) -> None:
     """The dice lie and bets were closed: the result, unless a person is to be asked first."""
     hand = turn.state.hand
     assert hand is not None
@@ -167,7 +167,7 @@ def land(turn: Turn, dice: tuple[int, ...], told_by: str | None = None) -> None:
         turn.result(hand, dice, told_by or hand.stands)
 
 
-def _nothing_missed(turn: Turn, given: DiceState) -> bool:
+def _nothing_missed(turn: CrapsTurn, given: DiceState) -> bool:
     """Whether dice that do not move show that nothing was thrown in the silence, or nothing that could count."""
     state = turn.state
     if given.state == "moving" or given.throw is None:
@@ -176,13 +176,13 @@ def _nothing_missed(turn: Turn, given: DiceState) -> bool:
     return new or given.throw == state.throw
 
 
-def _next(turn: Turn, given: DiceRead) -> bool:
+def _next(turn: CrapsTurn, given: DiceRead) -> bool:
     """Whether the device's own count shows that the silence hid no throw."""
     before, airborne = turn.state.throw, turn.state.airborne
     return given.throw is not None and (given.throw == airborne or (before is not None and given.throw == before + 1))
 
 
-def _said_again(turn: Turn, given: DiceRead) -> bool:
+def _said_again(turn: CrapsTurn, given: DiceRead) -> bool:
     """Whether the dice lie as they did after the last throw. If the result was another, somebody must look."""
     state = turn.state
     last = state.entries[-1] if state.entries else None
@@ -196,7 +196,7 @@ def _said_again(turn: Turn, given: DiceRead) -> bool:
     return True
 
 
-def _stray(turn: Turn, given: DiceRead) -> None:
+def _stray(turn: CrapsTurn, given: DiceRead) -> None:
     """A throw for which no bets were open: it counts for nothing."""
     turn.change(moved=False, throw=turn.state.throw if given.throw is None else given.throw)
     handled = turn.settings.early_throw == "ignored" and not turn.by_itself
@@ -207,19 +207,19 @@ def _stray(turn: Turn, given: DiceRead) -> None:
         turn.irregular(what, given=given, asks=(lacking,) if lacking else (), detail=" ".join(map(str, given.values)))
 
 
-def _late_read(turn: Turn, given: DiceRead) -> None:
+def _late_read(turn: CrapsTurn, given: DiceRead) -> None:
     """Dice that are known only after a silence: a candidate for the round that they were thrown in."""
     of = _round_of_late(turn, given)
     if of is not None:
         throw = of.throw if given.throw is None else given.throw
         of = replace(of, frames=of.frames + frames_of(given), throw=throw)
-        if isinstance(of, Hand):
+        if isinstance(of, CrapsRound):
             turn.change(hand=of)
         turn.unresolved(of, "silence", given.values)
     take_silence(turn, given)
 
 
-def _round_of_late(turn: Turn, given: DiceRead) -> Hand | Entry | None:
+def _round_of_late(turn: CrapsTurn, given: DiceRead) -> CrapsRound | CrapsEntry | None:
     """The round of a late throw, taken in hand if nobody knew of it; None where it has its dice, or is nobody's."""
     state, hand = turn.state, turn.state.hand
     if given.throw is not None and given.throw == state.throw:
@@ -234,7 +234,7 @@ def _round_of_late(turn: Turn, given: DiceRead) -> Hand | Entry | None:
     return None
 
 
-def _invalid(turn: Turn, given: DiceRead) -> None:
+def _invalid(turn: CrapsTurn, given: DiceRead) -> None:
     detail = " ".join(map(str, given.values))
     hand = turn.state.hand
     if hand and hand.closed and hand.dice is None:

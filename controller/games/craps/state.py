@@ -15,7 +15,7 @@ SHOWN = 20
 """Throws that the retained history shows."""
 
 
-class DiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CrapsDiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The dice that the table has, by serial number.
 
     ``lost``: those that left the table and were not found. ``unfit``: why they may not be played with.
@@ -32,7 +32,7 @@ class DiceSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(serial for serial in self.serials if serial not in (*self.playing, *self.lost))
 
 
-class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand: one throw. ``throw``: the device's own count of it; ``frames``: its evidence so far, oldest first.
 
     ``early``: the dice moved before its bets were closed. ``said``: the breaches already reported. ``asks``: the commands one
@@ -50,7 +50,7 @@ class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stands: str | None = None
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CrapsEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one throw. ``candidate`` is no result until a person confirms it.
 
     ``point``, ``shooter`` and ``bets`` are as they were before the throw.
@@ -70,7 +70,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     corrected: bool = False
 
 
-class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of craps between two inputs.
 
     ``before``: the point before the oldest entry. ``set``: the dice of now; ``used``: those of this session that were put
@@ -84,10 +84,10 @@ class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     kept: ClassVar[int] = 60
     """About an hour of play."""
 
-    hand: Hand | None = None
-    entries: tuple[Entry, ...] = ()
+    hand: CrapsRound | None = None
+    entries: tuple[CrapsEntry, ...] = ()
     before: int | None = None
-    set: DiceSet | None = None
+    set: CrapsDiceSet | None = None
     used: tuple[str, ...] = ()
     past: tuple[str, ...] = ()
     seats: tuple[int, ...] = ()
@@ -113,7 +113,7 @@ class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
                 point = next_point(points, point, sum(entry.dice))
         return point
 
-    def after(self, entry: Entry, points: tuple[int, ...]) -> State:
+    def after(self, entry: CrapsEntry, points: tuple[int, ...]) -> CrapsState:
         """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
         entries = in_place(self.entries, entry)
         before = self.before
@@ -128,6 +128,6 @@ class State(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
         """Whether one more throw would push out one that waits, without whose dice no later point is known."""
         return len(self.entries) == self.kept and self.entries[0].kind == "unresolved"
 
-    def results(self) -> list[Entry]:
+    def results(self) -> list[CrapsEntry]:
         """The throws that have a result."""
         return [entry for entry in self.entries if entry.kind == "result"]

@@ -23,7 +23,7 @@ from controller.contract.events import (
 )
 from controller.games.craps.bets import Bets, Dice, moved, next_point, settle, settle_all, sevens_out
 from controller.games.craps.settings import CrapsSettings
-from controller.games.craps.state import DiceSet, Entry, Hand, State
+from controller.games.craps.state import CrapsDiceSet, CrapsEntry, CrapsRound, CrapsState
 from controller.games.rounds import RoundMoves
 from controller.games.stakes import Stake
 from controller.rulebooks.craps import Craps
@@ -39,10 +39,10 @@ Why = Literal["silence", "undecided"]
 ShooterWhy = Literal["first", "seven", "refused", "withdrawn", "corrected"]
 
 
-class Turn(RoundMoves[Craps, CrapsSettings, State]):
+class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     """One step of a table of craps. ``bets``: those that the table offers."""
 
-    def __init__(self, book: Craps, settings: CrapsSettings, state: State, bets: Bets) -> None:
+    def __init__(self, book: Craps, settings: CrapsSettings, state: CrapsState, bets: Bets) -> None:
         super().__init__(book, settings, state)
         self.bets = bets
 
@@ -67,7 +67,7 @@ class Turn(RoundMoves[Craps, CrapsSettings, State]):
             return None
         return "dice.choose" if len(self.on_offer(dice)) >= 2 else "dice.set"
 
-    def on_offer(self, dice: DiceSet) -> tuple[str, ...]:
+    def on_offer(self, dice: CrapsDiceSet) -> tuple[str, ...]:
         """The dice that the shooter may choose from; in a series from those in reserve, if one in play was lost."""
         from_reserve = self.point is not None and dice.lost and self.settings.floor_die == "two"
         kept = dice.reserve if from_reserve else dice.serials
@@ -82,9 +82,9 @@ class Turn(RoundMoves[Craps, CrapsSettings, State]):
         if self.by_itself and free and not state.unresolved() and not self.lacking():
             self.open_bets()
 
-    def begin(self) -> Hand:
+    def begin(self) -> CrapsRound:
         """Take the next round in hand, without a word: its bets opened where we could not see it."""
-        hand = Hand(round=self.state.round + 1)
+        hand = CrapsRound(round=self.state.round + 1)
         self.change(round=hand.round, hand=hand, relaunch=False, stray=False)
         return hand
 
@@ -121,12 +121,12 @@ class Turn(RoundMoves[Craps, CrapsSettings, State]):
 
     # Its outcome: a result, null, or unresolved
 
-    def result(self, of: Hand | Entry, dice: Dice, confirmed_by: str | None = None) -> None:
+    def result(self, of: CrapsRound | CrapsEntry, dice: Dice, confirmed_by: str | None = None) -> None:
         """The dice lie, or a person stands for what they show: the bets are decided, and the series goes on or ends."""
         state, total = self.state, sum(dice)
         point = state.point(self.book.points, before_round=of.round)
-        shooter = of.shooter if isinstance(of, Entry) else state.shooter
-        entry = Entry(
+        shooter = of.shooter if isinstance(of, CrapsEntry) else state.shooter
+        entry = CrapsEntry(
             round=of.round,
             kind="result",
             dice=dice,
@@ -156,13 +156,13 @@ class Turn(RoundMoves[Craps, CrapsSettings, State]):
         if sevens_out(point, total) and state.open and state.shooter == shooter:
             self.pass_dice(of.round)
 
-    def settled(self, entry: Entry) -> tuple[Settled, ...]:
+    def settled(self, entry: CrapsEntry) -> tuple[Settled, ...]:
         """What a throw makes of every kind of bet, and of each bet that the table was told of."""
         assert entry.dice is not None
         own = [replace(settle(self.bets, each.bet, entry.dice, entry.point), who=each.who) for each in entry.bets]
         return (*settle_all(self.bets, entry.dice, entry.point), *own)
 
-    def left_lying(self, entry: Entry) -> tuple[Stake, ...]:
+    def left_lying(self, entry: CrapsEntry) -> tuple[Stake, ...]:
         """The bets told of that are not decided by a throw, where they lie after it."""
         assert entry.dice is not None
         after = ((each, moved(self.bets, each.bet, entry.dice, entry.point)) for each in entry.bets)
@@ -173,21 +173,21 @@ class Turn(RoundMoves[Craps, CrapsSettings, State]):
         if was != now and self.state.open:
             self.say(PointSet(round=number, point=now))
 
-    def void(self, of: Hand | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(self, of: CrapsRound | CrapsEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The throw is null: no bet is decided and the point stays."""
-        entry = Entry(round=of.round, kind="void", throw=of.throw, reason=reason, article=law.article)
+        entry = CrapsEntry(round=of.round, kind="void", throw=of.throw, reason=reason, article=law.article)
         self._record(entry)
         self.change(relaunch=True)
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
-    def unresolved(self, of: Hand | Entry, why: Why, dice: Dice | None = None) -> None:
+    def unresolved(self, of: CrapsRound | CrapsEntry, why: Why, dice: Dice | None = None) -> None:
         """What the dice showed is not known for certain; nobody invents it."""
-        shooter = of.shooter if isinstance(of, Entry) else self.state.shooter
-        entry = Entry(round=of.round, kind="unresolved", candidate=dice, shooter=shooter, throw=of.throw, frames=of.frames)
+        shooter = of.shooter if isinstance(of, CrapsEntry) else self.state.shooter
+        entry = CrapsEntry(round=of.round, kind="unresolved", candidate=dice, shooter=shooter, throw=of.throw, frames=of.frames)
         self._record(entry)
         self.say(RoundUnresolved(round=of.round, why=why, candidate=None, dice=dice, frames=of.frames))
 
-    def _record(self, entry: Entry) -> None:
+    def _record(self, entry: CrapsEntry) -> None:
         hand = self.state.hand
         self.state = self.state.after(entry, self.book.points)
         if hand is not None and hand.round == entry.round:

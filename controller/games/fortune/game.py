@@ -20,7 +20,7 @@ from controller.games.cells.turn import CellsTurn
 from controller.games.fortune.settings import BREACHES, DOUBTED, FortuneSettings
 from controller.games.fortune.wheel import faults, symbol, usual
 from controller.games.stakes import Bounds, Stake, bounds
-from controller.games.wheels.state import Entry
+from controller.games.wheels.state import WheelEntry
 from controller.rulebooks.wheels import FortuneWheel
 from devices.readings import Number
 
@@ -28,7 +28,7 @@ PAYS = {"24": "pays_24", "15": "pays_15"}
 """The bets of which a setting says what they pay, where the decree is in doubt."""
 
 
-class Turn(CellsTurn):
+class FortuneTurn(CellsTurn):
     """One step of a table of the wheel of fortune."""
 
     book: FortuneWheel
@@ -89,7 +89,7 @@ class FortuneGame(CellsGame):
     book: FortuneWheel
     settings: FortuneSettings
     state_type = CellsState
-    turn_type = Turn
+    turn_type = FortuneTurn
 
     def __init__(self, book: FortuneWheel, settings: FortuneSettings) -> None:
         for name in DOUBTED:
@@ -109,6 +109,6 @@ class FortuneGame(CellsGame):
         cells = self.settings.cells or usual(self.book)
         return {"last_cell": last.cell if last else None, "cells": list(cells), **super().own(state)}
 
-    def tells(self, entry: Entry) -> dict[str, Any]:
+    def tells(self, entry: WheelEntry) -> dict[str, Any]:
         """The cell."""
         return {"cell": entry.cell}

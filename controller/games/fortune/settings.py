@@ -7,7 +7,7 @@ from typing import Literal
 from controller.games.amounts import Count
 from controller.games.cells import settings as cells_settings
 from controller.games.cells.settings import Asked, CellsSettings
-from controller.games.wheels.settings import Breach
+from controller.games.wheels.settings import WheelBreach
 
 
 class FortuneSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -30,7 +30,7 @@ class FortuneSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw
 DOUBTED = ("pays_24", "pays_15", "jokers")
 """The settings that may be stated only where the decree is in doubt."""
 
-BREACHES: dict[str, Breach] = {**cells_settings.BREACHES, "reversed": Breach("inspector", "reversed")}
+BREACHES: dict[str, WheelBreach] = {**cells_settings.BREACHES, "reversed": WheelBreach("inspector", "reversed")}
 """The breaches that a setting of the same name decides."""
 
 LAWS = (*cells_settings.LAWS, "reversed")

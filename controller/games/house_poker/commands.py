@@ -28,16 +28,16 @@ from controller.contract.commands import (
 )
 from controller.contract.events import DeckChecked, RoundResult, SessionClosed
 from controller.games import stakes
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.house_poker import course
 from controller.games.house_poker.correction import decided_otherwise
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.readings import CARDS, check_deck, follow_all, lose_place
-from controller.games.house_poker.state import DEALER, Round, Seat
-from controller.games.house_poker.turn import Turn
+from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
+from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.cards import drop
-from controller.games.poker.correction import Outcome, published, relaid, right_cards, tell
-from controller.games.poker.state import Entry
+from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
+from controller.games.poker.state import PokerEntry
 from controller.games.session import another_round, no_round, null_by, session, stands, undecided
 
 ERRORS: Mapping[str, VoidReason] = {
@@ -61,12 +61,12 @@ ERRORS: Mapping[str, VoidReason] = {
 # Sessions
 
 
-def open_session(turn: Turn, given: SessionOpen) -> None:
+def open_session(turn: HousePokerTurn, given: SessionOpen) -> None:
     """The table opens."""
     turn.open_session(given, last=None, played=())
 
 
-def close_session(turn: Turn, given: SessionClose) -> None:
+def close_session(turn: HousePokerTurn, given: SessionClose) -> None:
     """The table closes. A round whose bets are closed is left unresolved."""
     session(turn)
     hand = turn.state.hand
@@ -77,7 +77,7 @@ def close_session(turn: Turn, given: SessionClose) -> None:
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
 
-def check_cards(turn: Turn, given: DeckCheck) -> None:
+def check_cards(turn: HousePokerTurn, given: DeckCheck) -> None:
     """A person counted the deck and looked at it; if it is right, cards may come of it whatever the shuffler says."""
     count_right = given.cards == CARDS
     turn.change(shuffler=None if count_right and given.right else turn.state.shuffler)
@@ -93,7 +93,7 @@ def check_cards(turn: Turn, given: DeckCheck) -> None:
 # Bets
 
 
-def open_bets(turn: Turn, given: BetsOpen) -> None:
+def open_bets(turn: HousePokerTurn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     another_round(turn, turn.state.last)
     no_round(turn)
@@ -102,18 +102,18 @@ def open_bets(turn: Turn, given: BetsOpen) -> None:
     turn.settle()
 
 
-def set_boxes(turn: Turn, given: BoxesSet) -> None:
+def set_boxes(turn: HousePokerTurn, given: BoxesSet) -> None:
     """The boxes with an ante in this round. Until bets are closed they may be said anew."""
     _bets_open(turn)
     boxes, most = tuple(sorted(given.boxes)), turn.rules.boxes
     if not boxes:
-        raise Rejected("say at least one box")
+        raise RejectedError("say at least one box")
     if len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
-        raise Rejected(f"the table has the boxes 1 to {most}, each once")
-    turn.change_hand(seats=tuple(Seat(who=f"box:{box}") for box in boxes))
+        raise RejectedError(f"the table has the boxes 1 to {most}, each once")
+    turn.change_hand(seats=tuple(HousePokerSeat(who=f"box:{box}") for box in boxes))
 
 
-def place_bet(turn: Turn, given: BetPlace) -> None:
+def place_bet(turn: HousePokerTurn, given: BetPlace) -> None:
     """A bet beside the ante lies, or what the ante amounts to is said."""
     hand = _bets_open(turn)
     _known(turn, given.bet)
@@ -121,16 +121,16 @@ def place_bet(turn: Turn, given: BetPlace) -> None:
         _beside(turn, given)
         return
     if given.who not in {f"box:{box}" for box in range(1, turn.rules.boxes + 1)}:
-        raise Rejected(f"{given.who!r} is none of the boxes 1 to {turn.rules.boxes}")
+        raise RejectedError(f"{given.who!r} is none of the boxes 1 to {turn.rules.boxes}")
     _allow_stake(turn, given)
     if given.bet == "jackpot" and (why := turn.no_jackpot(given.amount)):
         law = turn.book.laws.get("jackpot_stake")
-        raise Rejected(f"{why}: {law.rule}, {law.article}" if law else why)
+        raise RejectedError(f"{why}: {law.rule}, {law.article}" if law else why)
     held = hand.bets.get(given.who, {}).get(given.bet)
     turn.bet(given.who, given.bet, held if given.amount is None else given.amount, given.by)
 
 
-def withdraw_bet(turn: Turn, given: BetWithdraw) -> None:
+def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
     """A bet is taken back before the deal, or refused."""
     hand = _bets_open(turn)
     if "/" in given.who:
@@ -138,17 +138,17 @@ def withdraw_bet(turn: Turn, given: BetWithdraw) -> None:
         turn.say(stakes.said(hand.round, given))
         return
     if not hand.lies(given.who, given.bet):
-        raise Rejected(f"{given.who} has no bet {given.bet!r}")
+        raise RejectedError(f"{given.who} has no bet {given.bet!r}")
     turn.bet(given.who, given.bet, by=given.by, lies=False)
 
 
-def _beside(turn: Turn, given: BetPlace) -> None:
+def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
     """What another bets on the hand of a player. All antes on a box together are held to what one may be."""
     book, hand = turn.book, turn.hand
     most = book.bets_per_box if turn.settings.others_bet or not book.others_optional else 1
     box = f"box:{stakes.bettor(given.who, turn.rules.boxes, most, book.laws.get('box_bettors'))}"
     if given.bet != "ante":
-        raise Rejected(f"who bets on the hand of another bets on it alone: no {given.bet}")
+        raise RejectedError(f"who bets on the hand of another bets on it alone: no {given.bet}")
     lie = (hand.bets.get(box, {}).get("ante") or 0) + _others(turn, box, given.who)
     least, highest = turn.stakes("ante")
     between = stakes.Bounds(least, None if highest is None else highest - lie)
@@ -157,19 +157,19 @@ def _beside(turn: Turn, given: BetPlace) -> None:
     turn.say(stakes.said(hand.round, given))
 
 
-def _bets_open(turn: Turn) -> Round:
+def _bets_open(turn: HousePokerTurn) -> HousePokerRound:
     if turn.hand.closed:
-        raise Rejected("bets are closed: they lie before the deal")
+        raise RejectedError("bets are closed: they lie before the deal")
     return turn.hand
 
 
-def _known(turn: Turn, bet: str) -> None:
+def _known(turn: HousePokerTurn, bet: str) -> None:
     names = ("ante", *turn.book.sides)
     if bet not in names:
-        raise Rejected(f"the decree has no bet {bet!r} here; there are: {', '.join(names)}")
+        raise RejectedError(f"the decree has no bet {bet!r} here; there are: {', '.join(names)}")
 
 
-def _allow_stake(turn: Turn, given: BetPlace) -> None:
+def _allow_stake(turn: HousePokerTurn, given: BetPlace) -> None:
     law = turn.book.laws.get("ante_limit" if given.bet == "ante" else "stake_limit")
     least, most = turn.stakes(given.bet)
     if given.bet == "ante" and most is not None:
@@ -177,20 +177,20 @@ def _allow_stake(turn: Turn, given: BetPlace) -> None:
     stakes.within(given.bet, given.amount, stakes.Bounds(least, most), law)
 
 
-def _others(turn: Turn, box: str, but: str | None = None) -> int:
+def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:
     """What others have bet on a box."""
     return sum(each.amount or 0 for each in turn.hand.others if each.who.partition("/")[0] == box and each.who != but)
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
     """No more bets: the cards may come. A bet without an ante is given back."""
     hand = _bets_open(turn)
     if not hand.seats:
-        raise Rejected("no box is in play: say boxes.set")
+        raise RejectedError("no box is in play: say boxes.set")
     if turn.state.shuffler is not None:
-        raise Rejected(f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say deck.check")
+        raise RejectedError(f"the shuffler says {turn.state.shuffler}: see to it, or look at the deck and say deck.check")
     if turn.state.deck is False:
-        raise Rejected("the deck is not right: look at it and say deck.check")
+        raise RejectedError("the deck is not right: look at it and say deck.check")
     early = (hand.stop.given, *hand.queue) if hand.stop else ()
     turn.change_hand(stop=None, queue=())
     turn.close_bets(given.by)
@@ -210,64 +210,66 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
 # Rounds
 
 
-def void(turn: Turn, given: RoundVoid) -> None:
+def void(turn: HousePokerTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
     of = undecided(turn.state, turn.state.hand, given.round)
     turn.void(of, given.reason, null_by(turn, given), given)
     turn.settle()
 
 
-def deal_error(turn: Turn, given: DealError) -> None:
+def deal_error(turn: HousePokerTurn, given: DealError) -> None:
     """An error of the deal: the whole play is null. A player who shows or tells his cards loses all that he has bet."""
     if given.role not in turn.book.void_by:
-        raise Rejected(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
+        raise RejectedError(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
     if not given.stands:
-        raise Rejected("an error of the deal is not taken back here: it has been acted upon")
+        raise RejectedError("an error of the deal is not taken back here: it has been acted upon")
     hand = turn.hand
     if given.fault == "player" and given.error == "exposed":
         seat = hand.seat(given.who)
         if seat is None or seat.told or not hand.closed:
-            raise Rejected(f"{given.who!r} is no hand in play")
+            raise RejectedError(f"{given.who!r} is no hand in play")
         if "hand_told" not in turn.book.laws:
-            raise Rejected("the decree does not say what it costs a player to show his cards")
+            raise RejectedError("the decree does not say what it costs a player to show his cards")
         turn.change(hand=replace(hand.with_seat(replace(seat, told=True)), cards=drop(hand.cards, seat.who)))
         turn.irregular("hand_told", detail=seat.who)
     elif given.error not in ERRORS:
-        raise Rejected(f"the decree has nothing on {given.error} here; it may be {', '.join(ERRORS)}, or say round.void")
+        raise RejectedError(f"the decree has nothing on {given.error} here; it may be {', '.join(ERRORS)}, or say round.void")
     else:
         reason = ERRORS[given.error]
         turn.void(hand, reason, turn.book.void[reason], given)
     turn.settle()
 
 
-def confirm(turn: Turn, given: RoundConfirm) -> None:
+def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
     """A person stands for a round: it is over, and settled by what lies open; the rest was settled at the table."""
     of, by = undecided(turn.state, turn.state.hand, given.round), stands(given)
-    if isinstance(of, Round):
+    if isinstance(of, HousePokerRound):
         if course.stage(turn.rules, of) not in ("dealer", "showdown"):
-            raise Rejected(f"round {of.round} is not at its end: not all hands have cards and have decided")
+            raise RejectedError(f"round {of.round} is not at its end: not all hands have cards and have decided")
         turn.result(of, by)
     else:
-        turn.record(Entry(round=of.round, kind="result", hands=of.hands))
+        turn.record(PokerEntry(round=of.round, kind="result", hands=of.hands))
         turn.say(RoundResult(round=of.round, hands=of.hands, winner=None, marks=(), frames=(), confirmed_by=by))
     turn.settle()
 
 
-def correct(turn: Turn, given: ResultCorrect) -> None:
+def correct(turn: HousePokerTurn, given: ResultCorrect) -> None:
     """Cards of a published result were told wrongly, or decisions: every bet is settled anew. What was only confirmed is not."""
     entry = published(turn.state, given, decisions=True)
     hand = turn.state.round_of(entry.round)
     if hand is None:
         if given.decisions:
-            raise Rejected(f"round {entry.round} was settled at the table, or is too long ago: nothing is made of its decisions")
+            raise RejectedError(
+                f"round {entry.round} was settled at the table, or is too long ago: nothing is made of its decisions"
+            )
         right = right_cards(entry, given, turn.rules.deck)
-        tell(turn, entry, Outcome(hands=entry.hands), Outcome(hands=relaid(entry.hands, right)), given)
+        tell(turn, entry, PokerOutcome(hands=entry.hands), PokerOutcome(hands=relaid(entry.hands, right)), given)
         return
     after, there = decided_otherwise(turn.rules, hand, entry, given)
     right = right_cards(there, given, turn.rules.deck, [each.card for each in hand.cards])
     judged = bool(entry.marks) or (bool(given.decisions) and len(right.get(DEALER, ())) == turn.book.hand)
     if given.decisions and not judged and any(seat.decision == "go" for seat in after.seats):
-        raise Rejected("the bank's cards did not all lie open: say them too")
+        raise RejectedError("the bank's cards did not all lie open: say them too")
     was = outcome(turn.rules, hand, {each.who: each.cards for each in entry.hands}, judged=bool(entry.marks))
     tell(turn, entry, was, outcome(turn.rules, after, right, judged=judged), given)
     turn.change(played=tuple(after if each is hand else each for each in turn.state.played))

@@ -8,25 +8,27 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect
-from controller.games.game import Rejected
-from controller.games.house_poker.course import Rules
-from controller.games.house_poker.state import DEALER, Round
+from controller.games.game import RejectedError
+from controller.games.house_poker.course import HousePokerRules
+from controller.games.house_poker.state import DEALER, HousePokerRound
 from controller.games.poker.correction import came_to_lie
-from controller.games.poker.state import Entry
+from controller.games.poker.state import PokerEntry
 
 
-def decided_otherwise(rules: Rules, hand: Round, entry: Entry, given: ResultCorrect) -> tuple[Round, Entry]:
-    """The round and its result as hands truly decided, with what lay open by it. Raises ``Rejected`` for what cannot be."""
+def decided_otherwise(
+    rules: HousePokerRules, hand: HousePokerRound, entry: PokerEntry, given: ResultCorrect
+) -> tuple[HousePokerRound, PokerEntry]:
+    """The round and its result as hands truly decided, with what lay open by it. Raises ``RejectedError`` for what cannot be."""
     lay = {each.who for each in entry.hands if len(each.cards) == rules.book.hand}
     after, anew = hand, set() if DEALER in lay else {DEALER}
     for who, decision in (given.decisions or {}).items():
         seat = hand.seat(who)
         if seat is None or seat.told or seat.decision in (None, decision):
-            raise Rejected(f"{who} was no hand of round {hand.round} that was told otherwise than {decision}")
+            raise RejectedError(f"{who} was no hand of round {hand.round} that was told otherwise than {decision}")
         if decision == "pass" and who in lay:
-            raise Rejected(f"{who} lay open: it had not given up")
+            raise RejectedError(f"{who} lay open: it had not given up")
         if decision == "go" and rules.book.discards and hand.lies(who, "jackpot"):
-            raise Rejected(
+            raise RejectedError(
                 f"how many cards {who} discarded nobody has told, and it has the bet jackpot: it is settled at the table"
             )
         after = after.with_seat(replace(seat, decision=decision))

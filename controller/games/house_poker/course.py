@@ -12,7 +12,7 @@ from controller.games.decks import deck
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import qualifies
 from controller.games.house_poker.settings import HousePokerSettings
-from controller.games.house_poker.state import DEALER, Round, Seat
+from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
 from controller.games.poker.cards import dealt, is_up, up
 from controller.games.poker.deal import Order, deal, due
 from controller.rulebooks.house_poker import HousePoker, Pays
@@ -24,7 +24,7 @@ PAID: Mapping[str, str] = {"five-52-flush": "five-52"}
 """The ranking by the pay table, where it is not the one by the list."""
 
 
-class Rules:
+class HousePokerRules:
     """A decree's rules with a table's settings: what follows from both."""
 
     def __init__(self, book: HousePoker, settings: HousePokerSettings) -> None:
@@ -52,27 +52,27 @@ class Rules:
 # The deal
 
 
-def first(rules: Rules, hand: Round) -> Order:
+def first(rules: HousePokerRules, hand: HousePokerRound) -> Order:
     """The order of the first deal: the boxes clockwise from the croupier's left, the bank last."""
     return deal([*(seat.who for seat in hand.seats), DEALER], rules.book.hand, rules.settings.dealt)
 
 
-def asked(hand: Round) -> Order:
+def asked(hand: HousePokerRound) -> Order:
     """The cards that are asked for after it: box by box, and the bank's. A hand that has lost gets none."""
     return tuple(seat.who for seat in hand.seats if not seat.told for _ in range(seat.dropped)) + (DEALER,) * (hand.discards or 0)
 
 
-def to_come(rules: Rules, hand: Round) -> Order:
+def to_come(rules: HousePokerRules, hand: HousePokerRound) -> Order:
     """Who is still to get cards, in order; nobody before bets are closed."""
     return due(first(rules, hand) + asked(hand), hand.cards) if hand.closed else ()
 
 
-def is_dealt(rules: Rules, hand: Round) -> bool:
+def is_dealt(rules: HousePokerRules, hand: HousePokerRound) -> bool:
     """Whether the first deal is complete."""
     return hand.closed and not due(first(rules, hand), hand.cards)
 
 
-def faces_up(rules: Rules, hand: Round, who: str) -> bool:
+def faces_up(rules: HousePokerRules, hand: HousePokerRound, who: str) -> bool:
     """Whether the next card of this hand lies face up."""
     index = len(dealt(hand.cards, who)) + 1
     if who == DEALER:
@@ -84,7 +84,7 @@ def faces_up(rules: Rules, hand: Round, who: str) -> bool:
 # What the round waits for
 
 
-def stage(rules: Rules, hand: Round) -> Stage:
+def stage(rules: HousePokerRules, hand: HousePokerRound) -> Stage:
     """Where the round stands."""
     going = [seat for seat in hand.seats if seat.decision == "go" and not seat.told]
     if not hand.closed:
@@ -100,31 +100,31 @@ def stage(rules: Rules, hand: Round) -> Stage:
     return "showdown" if to_show(rules, hand) else "over"
 
 
-def to_discard(rules: Rules, hand: Round) -> bool:
+def to_discard(rules: HousePokerRules, hand: HousePokerRound) -> bool:
     """Whether the bank has still to discard, by its rule."""
     return bool(rules.book.discards) and hand.discards is None
 
 
-def undecided(hand: Round) -> list[Seat]:
+def undecided(hand: HousePokerRound) -> list[HousePokerSeat]:
     """The hands that have not said whether they go or pass."""
     return [seat for seat in hand.seats if seat.decision is None and not seat.told]
 
 
-def plays(rules: Rules, hand: Round) -> bool | None:
+def plays(rules: HousePokerRules, hand: HousePokerRound) -> bool | None:
     """Whether the bank plays by the hand that it shows; None: it does not lie open, or not for good."""
     if to_discard(rules, hand) or DEALER in to_come(rules, hand) or not is_up(hand.cards, DEALER):
         return None
     return qualifies(value(up(hand.cards, DEALER), rules.ranking), rules.ranking, rules.book.qualifies)
 
 
-def side_bets(rules: Rules, hand: Round, seat: Seat) -> tuple[str, ...]:
+def side_bets(rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSeat) -> tuple[str, ...]:
     """The side bets of a box that its cards decide about: not those that are lost already."""
     lost = seat.told or (seat.bought and rules.bought_loses)
     lost = lost or (seat.decision == "pass" and rules.settings.folded_bets == "lose")
     return () if lost else tuple(bet for bet in rules.book.sides if hand.lies(seat.who, bet))
 
 
-def to_show(rules: Rules, hand: Round) -> list[Seat]:
+def to_show(rules: HousePokerRules, hand: HousePokerRound) -> list[HousePokerSeat]:
     """The hands that have to lie open and do not: those that are compared, and those with a bet by their own cards."""
     compared = plays(rules, hand) or bool(rules.book.bonus)
     return [
@@ -135,7 +135,7 @@ def to_show(rules: Rules, hand: Round) -> list[Seat]:
     ]
 
 
-def begun_to_show(rules: Rules, hand: Round) -> bool:
+def begun_to_show(rules: HousePokerRules, hand: HousePokerRound) -> bool:
     """Whether more is seen of the hands than the deal itself shows."""
     return any(
         each.up and index <= rules.book.hand and (who, index) != (DEALER, rules.exposed)
@@ -144,6 +144,6 @@ def begun_to_show(rules: Rules, hand: Round) -> bool:
     )
 
 
-def is_open(rules: Rules, hand: Round, seat: Seat) -> bool:
+def is_open(rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSeat) -> bool:
     """Whether a hand lies face up with as many cards as it has to have."""
     return len(up(hand.cards, seat.who)) == rules.book.hand and is_up(hand.cards, seat.who)

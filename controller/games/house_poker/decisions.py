@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardDecide, CardsDeal, CardsShow, CardsTurn, HandAct
 from controller.contract.events import CardRemoved
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.house_poker import course
 from controller.games.house_poker.readings import follow_all, place
-from controller.games.house_poker.state import DEALER, Came, Round, Seat, Stop
-from controller.games.house_poker.turn import Turn
+from controller.games.house_poker.state import DEALER, Came, HousePokerRound, HousePokerSeat, HousePokerStop
+from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.cards import Table, Trouble, dealt, is_known, is_up, show, show_one, trouble, unread, up
 from controller.games.poker.deal import packet
@@ -27,26 +27,26 @@ SHOWN = ("shown_differs", "card_duplicate", "card_foreign")
 # What hands do
 
 
-def act(turn: Turn, given: HandAct) -> None:
+def act(turn: HousePokerTurn, given: HandAct) -> None:
     """A hand goes, passes, buys a card, or discards."""
     hand = turn.hand
     if given.who == DEALER:
-        raise Rejected("the rules leave the bank no choice")
+        raise RejectedError("the rules leave the bank no choice")
     seat = hand.seat(given.who)
     if seat is None:
-        raise Rejected(f"{given.who!r} is no hand in play; there are: {', '.join(each.who for each in hand.seats) or 'none'}")
+        raise RejectedError(f"{given.who!r} is no hand in play; there are: {', '.join(each.who for each in hand.seats) or 'none'}")
     if hand.stop is not None:
-        raise Rejected(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
+        raise RejectedError(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
     if not course.is_dealt(turn.rules, hand):
-        raise Rejected("the hands are not dealt")
+        raise RejectedError("the hands are not dealt")
     if seat.told:
-        raise Rejected(f"{seat.who} has lost: its cards were shown or told")
+        raise RejectedError(f"{seat.who} has lost: its cards were shown or told")
     if not given.stands:
         _take_back(turn, given, seat)
         turn.settle()
         return
     if seat.who in course.to_come(turn.rules, hand):
-        raise Rejected(f"{seat.who} waits for its card")
+        raise RejectedError(f"{seat.who} waits for its card")
     match given.action:
         case "go" | "pass":
             _go_or_pass(turn, given, seat)
@@ -55,81 +55,87 @@ def act(turn: Turn, given: HandAct) -> None:
         case "discard":
             _discard(turn, given, seat)
         case _:
-            raise Rejected(f"this game has no {given.action}")
+            raise RejectedError(f"this game has no {given.action}")
     turn.settle()
 
 
-def _go_or_pass(turn: Turn, given: HandAct, seat: Seat) -> None:
+def _go_or_pass(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
     _not_decided(seat)
     ante = turn.hand.bets.get(seat.who, {}).get("ante")
     second = None if ante is None else ante * turn.book.second
     if given.action == "go" and second is not None and given.amount not in (None, second):
-        raise Rejected(f"the second bet is {second}: {turn.book.second} times the ante of {ante}")
+        raise RejectedError(f"the second bet is {second}: {turn.book.second} times the ante of {ante}")
     assert given.action in ("go", "pass")
     turn.decide(replace(seat, decision=given.action), given.action, given.by)
 
 
-def _buy(turn: Turn, given: HandAct, seat: Seat) -> None:
+def _buy(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
     if turn.book.purchase is None:
-        raise Rejected("the decree has no purchase of a card here")
+        raise RejectedError("the decree has no purchase of a card here")
     _not_decided(seat)
     if seat.bought:
-        raise Rejected(f"{seat.who} has bought its card")
+        raise RejectedError(f"{seat.who} has bought its card")
     turn.decide(replace(seat, bought=True), "buy", given.by)
 
 
-def _discard(turn: Turn, given: HandAct, seat: Seat) -> None:
+def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
     most, hand = turn.book.discards, turn.hand
     if not most:
-        raise Rejected("the decree has no discards here")
+        raise RejectedError("the decree has no discards here")
     if seat.decision != "go" or course.undecided(hand) or is_up(hand.cards, DEALER):
-        raise Rejected("a hand that goes discards, after all have said whether they go or pass")
+        raise RejectedError("a hand that goes discards, after all have said whether they go or pass")
     if seat.discards is not None:
-        raise Rejected(f"{seat.who} has discarded")
+        raise RejectedError(f"{seat.who} has discarded")
     if given.count is None or not 0 <= given.count <= most:
-        raise Rejected(f"say the count: 0 to {most} cards")
+        raise RejectedError(f"say the count: 0 to {most} cards")
     turn.decide(replace(seat, discards=given.count), "discard", given.by, given.count)
 
 
-def _take_back(turn: Turn, given: HandAct, seat: Seat) -> None:
+def _take_back(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
     """The last that a hand was told to do was told by mistake; what has followed from it cannot be undone."""
     cards = turn.hand.cards
     last = "discard" if seat.discards is not None else seat.decision or ("buy" if seat.bought else None)
     if last is None or last != given.action:
-        raise Rejected(f"{seat.who} has said {f'{last} last' if last else 'nothing'}: that alone can be taken back")
+        raise RejectedError(f"{seat.who} has said {f'{last} last' if last else 'nothing'}: that alone can be taken back")
     if course.begun_to_show(turn.rules, turn.hand):
-        raise Rejected("hands lie open already: a decision is not taken back any more; say round.void if the round cannot stand")
+        raise RejectedError(
+            "hands lie open already: a decision is not taken back any more; say round.void if the round cannot stand"
+        )
     if last in ("buy", "discard") and len(dealt(cards, seat.who)) > turn.book.hand:
-        raise Rejected(f"{seat.who} has got a card for it: it is not taken back any more; say round.void if the round cannot stand")
+        raise RejectedError(
+            f"{seat.who} has got a card for it: it is not taken back any more; say round.void if the round cannot stand"
+        )
     turn.take_back(seat, last, given.by)
 
 
-def _not_decided(seat: Seat) -> None:
+def _not_decided(seat: HousePokerSeat) -> None:
     if seat.decision is not None:
-        raise Rejected(f"{seat.who} has said {seat.decision}: say it with stands false first, if that was a mistake")
+        raise RejectedError(f"{seat.who} has said {seat.decision}: say it with stands false first, if that was a mistake")
 
 
 # What was dealt, and what lies open
 
 
-def deal(turn: Turn, given: CardsDeal) -> None:
+def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
     """A person tells what was dealt: where no device does, or after a silence of the device."""
     hand = turn.hand
     if not hand.closed:
-        raise Rejected("bets are not closed")
+        raise RejectedError("bets are not closed")
     if hand.stop is not None and hand.stop.what != "silence":
-        raise Rejected(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
+        raise RejectedError(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
     to_come = course.to_come(turn.rules, hand)
     due = to_come if given.who is None else tuple(who for who in to_come if who == given.who)
     if not 0 < given.count <= len(due):
-        raise Rejected(f"{given.who or 'the hands'}: {len(due)} cards are to come, not {given.count}: say deal.error if there are")
+        raise RejectedError(
+            f"{given.who or 'the hands'}: {len(due)} cards are to come, not {given.count}: say deal.error if there are"
+        )
     faced: list[tuple[str, int]] = []
     for who in due[: given.count]:
         if course.faces_up(turn.rules, turn.hand, who):
             faced.append((who, len(dealt(turn.hand.cards, who)) + 1))
         turn.lay(who)
     if len(given.cards) > len(faced):
-        raise Rejected(f"{len(faced)} of these cards lie face up, not {len(given.cards)}")
+        raise RejectedError(f"{len(faced)} of these cards lie face up, not {len(given.cards)}")
     if hand.stop is not None:
         turn.change_hand(queue=())
         if not course.to_come(turn.rules, turn.hand):
@@ -141,43 +147,43 @@ def deal(turn: Turn, given: CardsDeal) -> None:
     turn.settle()
 
 
-def turn_up(turn: Turn, given: CardsTurn) -> None:
+def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
     """Cards that are known lie face up."""
     hand = _no_stop(turn)
     names = [DEALER, *(seat.who for seat in hand.seats)] if given.who is None else [given.who]
     ready = [who for who in names if _may_lie_open(turn, who, given.index) and is_known(hand.cards, who)]
     ready = [who for who in ready if not is_up(hand.cards, who) and not unseen_discards(hand, who)]
     if not ready:
-        raise Rejected(f"{given.who or 'no hand'} cannot be turned now: its cards are not known, or it is not the time for it")
+        raise RejectedError(f"{given.who or 'no hand'} cannot be turned now: its cards are not known, or it is not the time for it")
     for who in ready:
         turn.put(poker_cards.turn(turn.hand.cards, who, given.index))
     if turn.hand == hand:
-        raise Rejected(f"no such card of {' or '.join(ready)} lies face down")
+        raise RejectedError(f"no such card of {' or '.join(ready)} lies face down")
     turn.settle()
 
 
-def show_cards(turn: Turn, given: CardsShow) -> None:
+def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
     """A hand lies face up, or one of its cards does, and a person tells what it is."""
     hand = turn.hand
     if given.index is not None and len(given.cards) != 1:
-        raise Rejected(f"with an index one card is shown, not {len(given.cards)}")
+        raise RejectedError(f"with an index one card is shown, not {len(given.cards)}")
     if hand.stop is not None and not isinstance(hand.stop.given, CardsShow):
-        raise Rejected(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
+        raise RejectedError(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
     if _bank_anew(turn, given):
         turn.undo_discards()
     elif not _may_lie_open(turn, given.who, given.index):
-        raise Rejected(f"{given.who} does not lie open now: say deal.error if its cards were seen")
+        raise RejectedError(f"{given.who} does not lie open now: say deal.error if its cards were seen")
     hand = turn.hand
     lie = given.index is None and not unseen_discards(hand, given.who) and set(up(hand.cards, given.who)) == set(given.cards)
     if lie and hand.stop is None:
-        raise Rejected(f"{given.who} lies open already")
+        raise RejectedError(f"{given.who} lies open already")
     turn.change_hand(stop=None)
     _reveal(turn, given)
     _go_on(turn)
     turn.settle()
 
 
-def _bank_anew(turn: Turn, given: CardsShow) -> bool:
+def _bank_anew(turn: HousePokerTurn, given: CardsShow) -> bool:
     """Whether the bank's first cards are told anew, or one of them, before a card came for its discards."""
     hand, first = turn.hand, turn.book.hand
     if given.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
@@ -185,7 +191,7 @@ def _bank_anew(turn: Turn, given: CardsShow) -> bool:
     return len(given.cards) == first if given.index is None else 0 < given.index <= first
 
 
-def _reveal(turn: Turn, given: CardsShow) -> None:
+def _reveal(turn: HousePokerTurn, given: CardsShow) -> None:
     found = _shown(turn, given, trust=False)
     if isinstance(found, str):
         turn.stop(found, given, detail=given.who)
@@ -193,7 +199,7 @@ def _reveal(turn: Turn, given: CardsShow) -> None:
         turn.put(found)
 
 
-def _shown(turn: Turn, given: CardsShow, *, trust: bool) -> Table | Trouble:
+def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Trouble:
     """The table with these cards face up, or what speaks against it. ``trust``: a person stands for them against the reader."""
     cards, seat = turn.hand.cards, turn.hand.seat(given.who)
     cards = unread(cards, given.who, given.cards) if trust else cards
@@ -208,16 +214,16 @@ def _shown(turn: Turn, given: CardsShow, *, trust: bool) -> Table | Trouble:
         others = tuple(each for each in cards if each is not dealt(cards, given.who)[given.index - 1])
         return trouble(others, given.cards, turn.rules.deck) or found
     except ValueError as error:
-        raise Rejected(f"{error}: say deal.error if there are more or fewer") from None
+        raise RejectedError(f"{error}: say deal.error if there are more or fewer") from None
 
 
-def unseen_discards(hand: Round, who: str) -> bool:
+def unseen_discards(hand: HousePokerRound, who: str) -> bool:
     """Whether cards of a hand were discarded, and nobody can say yet which."""
     seat = hand.seat(who)
     return seat is not None and seat.dropped > 0 and not any(each.gone for each in dealt(hand.cards, who))
 
 
-def _may_lie_open(turn: Turn, who: str, index: int | None) -> bool:
+def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
     """Whether a hand may lie face up now, or its ``index``-th card."""
     hand, rules = turn.hand, turn.rules
     seat = hand.seat(who)
@@ -234,18 +240,18 @@ def _may_lie_open(turn: Turn, who: str, index: int | None) -> bool:
 # What waits
 
 
-def decide(turn: Turn, given: CardDecide) -> None:
+def decide(turn: HousePokerTurn, given: CardDecide) -> None:
     """A person decides about what stopped the round."""
     hand = turn.hand
     if hand.stop is None:
-        raise Rejected("nothing waits for a decision")
+        raise RejectedError("nothing waits for a decision")
     stop = hand.stop
     turn.change_hand(stop=None, stands=f"{given.by} ({given.role})")
     if isinstance(stop.given, CardsShow):
         _accept_shown(turn, given, stop)
     elif stop.given is None:
         if given.action != "accept":
-            raise Rejected(f"accept that no card is missing, or say {' or '.join(stop.asks)}")
+            raise RejectedError(f"accept that no card is missing, or say {' or '.join(stop.asks)}")
         turn.change_hand(gap=hand.gap and stop.what != "silence")
     else:
         _about(turn, given, stop.what, stop.given)
@@ -253,7 +259,7 @@ def decide(turn: Turn, given: CardDecide) -> None:
     turn.settle()
 
 
-def _go_on(turn: Turn) -> None:
+def _go_on(turn: HousePokerTurn) -> None:
     """What waited is followed, unless a silence hid where it belongs."""
     hand = turn.state.hand
     if hand is None or hand.stop is not None:
@@ -265,15 +271,15 @@ def _go_on(turn: Turn) -> None:
     follow_all(turn, hand.queue)
 
 
-def _accept_shown(turn: Turn, given: CardDecide, stop: Stop) -> None:
+def _accept_shown(turn: HousePokerTurn, given: CardDecide, stop: HousePokerStop) -> None:
     assert isinstance(stop.given, CardsShow)
     found = _shown(turn, stop.given, trust=True)
     if given.action != "accept" or isinstance(found, str):
-        raise Rejected(f"say cards.show with the right cards, or {' or '.join(stop.asks[1:])}")
+        raise RejectedError(f"say cards.show with the right cards, or {' or '.join(stop.asks[1:])}")
     turn.put(found)
 
 
-def _about(turn: Turn, given: CardDecide, what: str, came: Came) -> None:
+def _about(turn: HousePokerTurn, given: CardDecide, what: str, came: Came) -> None:
     """A card or a packet: it counts, it is another card, or it leaves the game."""
     hand = turn.hand
     if given.action == "remove":
@@ -281,27 +287,27 @@ def _about(turn: Turn, given: CardDecide, what: str, came: Came) -> None:
             turn.say(CardRemoved(round=hand.round, why=what, card=None))
         return
     if not hand.closed:
-        raise Rejected("bets are not closed: say bets.close, or remove it")
+        raise RejectedError("bets are not closed: say bets.close, or remove it")
     to_come = course.to_come(turn.rules, hand)
     if not to_come:
-        raise Rejected("no card is to come: remove it, or say round.void")
+        raise RejectedError("no card is to come: remove it, or say round.void")
     if not isinstance(came, CardDrawn):
         if given.action != "accept":
-            raise Rejected("a packet counts as one of the right size: accept it, remove it, or say round.void")
+            raise RejectedError("a packet counts as one of the right size: accept it, remove it, or say round.void")
         place(turn, came, packet(to_come))
         return
     card = given.card if given.action == "read" else came.card
     if given.action not in ("read", "accept"):
-        raise Rejected("say read and the card, read alone where nobody may look at it, accept, remove, or round.void")
+        raise RejectedError("say read and the card, read alone where nobody may look at it, accept, remove, or round.void")
     if card is None and course.faces_up(turn.rules, hand, to_come[0]):
-        raise Rejected("it lies face up: say read and the card")
+        raise RejectedError("it lies face up: say read and the card")
     if card is not None and (why := trouble(hand.cards, [card], turn.rules.deck)):
-        raise Rejected(f"this card cannot be there ({why}): say read and the right one, or round.void")
+        raise RejectedError(f"this card cannot be there ({why}): say read and the right one, or round.void")
     place(turn, replace(came, card=card, frame=came.frame if card == came.card else None))
 
 
-def _no_stop(turn: Turn) -> Round:
+def _no_stop(turn: HousePokerTurn) -> HousePokerRound:
     hand = turn.hand
     if hand.stop is not None:
-        raise Rejected(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
+        raise RejectedError(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
     return hand

@@ -22,10 +22,10 @@ import msgspec
 from controller.contract import commands as person
 from controller.games import talla
 from controller.games.house_poker import commands, course, decisions, readings
-from controller.games.house_poker.course import Rules
+from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.settings import HousePokerSettings, faults
-from controller.games.house_poker.state import DEALER, Round, Seat, State
-from controller.games.house_poker.turn import Turn
+from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat, HousePokerState
+from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.machine import SILENCES, Inputs
 from controller.games.poker.cards import hand as lying
 from controller.games.poker.cards import is_known
@@ -68,28 +68,28 @@ INPUTS = Inputs(
 )
 
 
-class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, State, Turn]):
+class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, HousePokerTurn]):
     """A game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
-    state_type = State
-    turn_type = Turn
+    state_type = HousePokerState
+    turn_type = HousePokerTurn
     inputs = INPUTS
 
     def __init__(self, book: HousePoker, settings: HousePokerSettings) -> None:
         if wrong := faults(settings, book):
             raise ValueError(f"{'; '.join(wrong)}: {book.article}")
         super().__init__(book, settings)
-        self.rules = Rules(book, settings)
+        self.rules = HousePokerRules(book, settings)
 
-    def turn(self, state: State) -> Turn:
+    def turn(self, state: HousePokerState) -> HousePokerTurn:
         """One step of the game from this state."""
-        return Turn(self.rules, state)
+        return HousePokerTurn(self.rules, state)
 
-    def seen(self, state: State) -> set[str]:
+    def seen(self, state: HousePokerState) -> set[str]:
         """The cards of the round in hand that lie face up."""
         return {each.card for each in state.hand.cards if each.up and each.card} if state.hand else set()
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: HousePokerState) -> dict[str, Any]:
         """What the retained state tells."""
         hand, book, rules = state.hand, self.book, self.rules
         stage = course.stage(rules, hand) if hand else None
@@ -121,7 +121,7 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, State, Turn]):
         }
 
 
-def asks(rules: Rules, state: State) -> tuple[str, ...]:
+def asks(rules: HousePokerRules, state: HousePokerState) -> tuple[str, ...]:
     """The commands one of which the table waits for: for a decision, or because hands must be shown that nobody knows.
 
     ``deck.check``: the shuffler is not ready or the deck not right, and bets cannot be closed.
@@ -141,7 +141,7 @@ def asks(rules: Rules, state: State) -> tuple[str, ...]:
     return ("cards.show", "round.confirm", "round.void") if unknown else ()
 
 
-def _box(hand: Round, seat: Seat) -> dict[str, Any]:
+def _box(hand: HousePokerRound, seat: HousePokerSeat) -> dict[str, Any]:
     """What everybody sees of a hand: of what it discarded, that it did."""
     cards = [each.card if each.up else None for each in lying(hand.cards, seat.who)]
     if decisions.unseen_discards(hand, seat.who):
@@ -156,7 +156,7 @@ def _box(hand: Round, seat: Seat) -> dict[str, Any]:
     }
 
 
-def _phase(state: State, stage: str | None) -> str:
+def _phase(state: HousePokerState, stage: str | None) -> str:
     """``closed``, ``waiting`` for bets, ``decision``, or the stage of the round."""
     if not state.open:
         return "closed"

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from controller.contract.events import AwardQualified, Hand, Settled
 from controller.games.hands.evaluator import Value, value
 from controller.games.house_poker import course, pays
-from controller.games.house_poker.course import Rules
-from controller.games.house_poker.state import DEALER, Round, Seat
-from controller.games.poker.correction import Outcome
+from controller.games.house_poker.course import HousePokerRules
+from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
+from controller.games.poker.correction import PokerOutcome
 
 Open = Mapping[str, tuple[str, ...]]
 """The cards of the hands that lie open, by hand."""
 
 
-def outcome(rules: Rules, hand: Round, lie: Open, *, judged: bool) -> Outcome:
+def outcome(rules: HousePokerRules, hand: HousePokerRound, lie: Open, *, judged: bool) -> PokerOutcome:
     """Every bet of the round, settled. ``judged``: the bank's cards all lie open, and it plays or does not."""
     bank = value(lie[DEALER], rules.ranking) if judged else None
     plays = pays.qualifies(bank, rules.ranking, rules.book.qualifies) if bank else None
@@ -26,10 +26,18 @@ def outcome(rules: Rules, hand: Round, lie: Open, *, judged: bool) -> Outcome:
     boxes = tuple(_box(rules, hand, seat, lie, made.get(seat.who), bank, plays) for seat in hand.seats)
     dealer = Hand(who=DEALER, cards=lie.get(DEALER, ()), kind=bank.category if bank else None, best=bank.cards if bank else ())
     marks = () if plays is None else ("dealer_qualifies",) if plays else ("dealer_not_qualified",)
-    return Outcome(hands=(*boxes, dealer), marks=marks, awards=_awards(rules, hand, made))
+    return PokerOutcome(hands=(*boxes, dealer), marks=marks, awards=_awards(rules, hand, made))
 
 
-def _box(rules: Rules, hand: Round, seat: Seat, lie: Open, player: Value | None, bank: Value | None, plays: bool | None) -> Hand:
+def _box(
+    rules: HousePokerRules,
+    hand: HousePokerRound,
+    seat: HousePokerSeat,
+    lie: Open,
+    player: Value | None,
+    bank: Value | None,
+    plays: bool | None,
+) -> Hand:
     """One box: what its bets do. A hand that had to be compared and does not lie open has no outcome."""
     result: pays.Outcome | None
     if seat.told or seat.decision == "pass":
@@ -50,13 +58,13 @@ def _box(rules: Rules, hand: Round, seat: Seat, lie: Open, player: Value | None,
     return Hand(who=seat.who, cards=lie[seat.who], kind=player.category, outcome=result, best=player.cards, settled=bets)
 
 
-def _side(rules: Rules, bet: str, seat: Seat, player: Value) -> Settled:
+def _side(rules: HousePokerRules, bet: str, seat: HousePokerSeat, player: Value) -> Settled:
     if bet in rules.tables:
         return pays.side(bet, rules.tables[bet], player)
     return Settled(bet, "win" if player.category in _shares(rules, seat) else "lose")
 
 
-def _shares(rules: Rules, seat: Seat) -> Mapping[str, tuple[int, int]]:
+def _shares(rules: HousePokerRules, seat: HousePokerSeat) -> Mapping[str, tuple[int, int]]:
     """What a hand may take of the meter."""
     jackpot = rules.book.jackpot
     if jackpot is None:
@@ -66,7 +74,7 @@ def _shares(rules: Rules, seat: Seat) -> Mapping[str, tuple[int, int]]:
     return jackpot.discarded if rules.settings.discarded_jackpot else {}
 
 
-def _awards(rules: Rules, hand: Round, made: Mapping[str, Value]) -> tuple[AwardQualified, ...]:
+def _awards(rules: HousePokerRules, hand: HousePokerRound, made: Mapping[str, Value]) -> tuple[AwardQualified, ...]:
     """The prizes out of the meter."""
     jackpot = rules.book.jackpot
     if jackpot is None:

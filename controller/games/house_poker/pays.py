@@ -54,7 +54,7 @@ def side(bet: str, table: Pays, player: Value) -> Settled:
     return Settled(bet, "lose") if pays is None else Settled(bet, "win", pays)
 
 
-class Winner(msgspec.Struct, frozen=True):
+class HousePokerWinner(msgspec.Struct, frozen=True):
     """A hand with a prize. ``discarded``: it was made by discarding. ``share``: None where the decree does not say."""
 
     who: str
@@ -63,14 +63,16 @@ class Winner(msgspec.Struct, frozen=True):
     share: tuple[int, int] | None = None
 
 
-def prizes(jackpot: Jackpot, hands: Mapping[str, Value], discarded: Sequence[str], *, of_whole: bool = False) -> list[Winner]:
+def prizes(
+    jackpot: Jackpot, hands: Mapping[str, Value], discarded: Sequence[str], *, of_whole: bool = False
+) -> list[HousePokerWinner]:
     """Who gets what share of the meter as it stood before the prizes of this play, in the order in which they are paid.
 
     Those made without discarding come first, then the higher hand. What one takes is not there for the next, unless each has its
     part ``of_whole``; equal hands take theirs of the whole.
     """
     found = [
-        Winner(who, hand, who in discarded)
+        HousePokerWinner(who, hand, who in discarded)
         for who, hand in hands.items()
         if hand.category in (jackpot.discarded if who in discarded else jackpot.shares)
     ]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from controller.contract.events import DeckChecked
 from controller.games.house_poker import course
 from controller.games.house_poker.state import DEALER, QUEUE, Came
-from controller.games.house_poker.turn import Turn
+from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.moves import frame_of
 from controller.games.poker.cards import trouble
 from controller.games.poker.deal import packet
@@ -35,7 +35,7 @@ CARDS = 52
 # Cards and packets
 
 
-def take_came(turn: Turn, given: Came) -> None:
+def take_came(turn: HousePokerTurn, given: Came) -> None:
     """A card or a packet came out."""
     hand = turn.state.hand
     if hand is None:
@@ -49,7 +49,7 @@ def take_came(turn: Turn, given: Came) -> None:
     turn.settle()
 
 
-def follow(turn: Turn, given: Came) -> None:
+def follow(turn: HousePokerTurn, given: Came) -> None:
     """It goes to the hand that the order says, or waits, or stops the round."""
     hand = turn.state.hand
     if hand is None:
@@ -62,13 +62,13 @@ def follow(turn: Turn, given: Came) -> None:
         place(turn, given)
 
 
-def follow_all(turn: Turn, waiting: tuple[Came, ...]) -> None:
+def follow_all(turn: HousePokerTurn, waiting: tuple[Came, ...]) -> None:
     """Several, in their order; where one stops the round, those after it wait with it."""
     for each in waiting:
         follow(turn, each)
 
 
-def place(turn: Turn, given: Came, count: int | None = None) -> None:
+def place(turn: HousePokerTurn, given: Came, count: int | None = None) -> None:
     """It goes to the next hand. ``count``: how many a packet was, where a person says so."""
     to = course.to_come(turn.rules, turn.hand)[0]
     if isinstance(given, CardDrawn):
@@ -77,7 +77,7 @@ def place(turn: Turn, given: Came, count: int | None = None) -> None:
         turn.lay(to, frame=frame_of(given), count=given.size if count is None else count)
 
 
-def _objection(turn: Turn, given: Came) -> str | None:
+def _objection(turn: HousePokerTurn, given: Came) -> str | None:
     """Why it may not simply go where the next one belongs."""
     hand = turn.hand
     if not hand.closed:
@@ -98,7 +98,7 @@ def _objection(turn: Turn, given: Came) -> str | None:
     return "card_order" if claimed and given.to != to_come[0] else None
 
 
-def _fits(turn: Turn, given: ShufflerPacket, most: int) -> bool:
+def _fits(turn: HousePokerTurn, given: ShufflerPacket, most: int) -> bool:
     """Whether a packet is as large as it has to be; cards that were asked for may also come one by one."""
     return given.size == most or (0 < given.size < most and course.is_dealt(turn.rules, turn.hand))
 
@@ -106,7 +106,7 @@ def _fits(turn: Turn, given: ShufflerPacket, most: int) -> bool:
 # What a silence hides
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: HousePokerTurn, given: AnyReading) -> None:
     """A device is not heard, or was not, or started afresh: a card may have come unseen. The slots deal none."""
     device, silent = given.device, turn.state.silent
     if not isinstance(given, LinkLate | LinkGap | ShoeReset):
@@ -117,7 +117,7 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
     turn.settle()
 
 
-def lose_place(turn: Turn) -> None:
+def lose_place(turn: HousePokerTurn) -> None:
     """Where cards are still to come, or wait, one may have come unseen: a person says what was dealt."""
     hand = turn.state.hand
     if hand is None or hand.gap or not (course.to_come(turn.rules, hand) or (hand.stop is not None and not hand.closed)):
@@ -130,7 +130,7 @@ def lose_place(turn: Turn) -> None:
 # The shuffler
 
 
-def take_state(turn: Turn, given: ShufflerState) -> None:
+def take_state(turn: HousePokerTurn, given: ShufflerState) -> None:
     """A shuffler that is not ready stops a deal in hand, and none begins until it is or the deck is found right."""
     before, hand, unready = turn.state.shuffler, turn.state.hand, heed_shuffler(turn, given)
     turn.change(shuffler=unready)
@@ -141,7 +141,7 @@ def take_state(turn: Turn, given: ShufflerState) -> None:
     turn.settle()
 
 
-def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
+def take_verdict(turn: HousePokerTurn, given: ShufflerVerdict) -> None:
     """The shuffler has counted the deck and looked at it: two facts."""
     if given.late:
         return
@@ -160,7 +160,7 @@ def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
     turn.settle()
 
 
-def check_deck(turn: Turn, checked: DeckChecked) -> None:
+def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
     """The deck was looked at. A wrong one is not dealt from; a deal in hand stops."""
     hand = turn.state.hand
     turn.change(deck=checked.right)
@@ -178,7 +178,7 @@ def check_deck(turn: Turn, checked: DeckChecked) -> None:
 # Coins
 
 
-def take_coin(turn: Turn, given: SlotCoin) -> None:
+def take_coin(turn: HousePokerTurn, given: SlotCoin) -> None:
     """A coin before the deal takes part in the jackpot of this round; any other does not count, nor one of a wrong value."""
     if given.device not in turn.state.slots:
         turn.change(slots=(*turn.state.slots, given.device))

@@ -20,7 +20,7 @@ QUEUE = 60
 Came = CardDrawn | ShufflerPacket
 
 
-class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class HousePokerSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A box in play. ``discards``: how many cards it threw away, None before it said so; ``bought``: for the one it threw
     away it bought another. ``told``: its player showed or told his cards, and loses everything.
     """
@@ -37,7 +37,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (self.discards or 0) + self.bought
 
 
-class Stop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class HousePokerStop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why the round stands still until a person speaks. ``given``: the card, the packet or the word that it is about."""
 
     what: str
@@ -45,7 +45,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     given: CardDrawn | ShufflerPacket | CardsShow | None = None
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``bets``: what lies beside the ante, by box and bet, and the ante's amount if it was said.
 
     ``discards``: how many cards the bank threw away, None before. ``queue``: what came while the round stood still. ``gap``: a
@@ -54,23 +54,23 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     round: int
-    seats: tuple[Seat, ...] = ()
+    seats: tuple[HousePokerSeat, ...] = ()
     bets: dict[str, dict[str, int | None]] = {}
     closed: bool = False
     cards: Table = ()
     discards: int | None = None
-    stop: Stop | None = None
+    stop: HousePokerStop | None = None
     queue: tuple[Came, ...] = ()
     gap: bool = False
     stands: str | None = None
     others: tuple[Stake, ...] = ()
     slotted: tuple[str, ...] = ()
 
-    def seat(self, who: str | None) -> Seat | None:
+    def seat(self, who: str | None) -> HousePokerSeat | None:
         """The box of this name, if it is in play."""
         return next((seat for seat in self.seats if seat.who == who), None)
 
-    def with_seat(self, seat: Seat) -> Round:
+    def with_seat(self, seat: HousePokerSeat) -> HousePokerRound:
         """With this box in the place of the one of its name."""
         return replace(self, seats=tuple(seat if each.who == seat.who else each for each in self.seats))
 
@@ -79,15 +79,15 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return bet in self.bets.get(who, {})
 
 
-class State(PokerState, frozen=True, kw_only=True, omit_defaults=True):
+class HousePokerState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of poker against the dealer between two inputs.
 
     ``deck``: whether the deck was right when it was looked at last; ``shuffler``: what it says that it cannot deal for.
     ``slots``: devices that told of coins, which deal no cards.
     """
 
-    hand: Round | None = None
-    played: tuple[Round, ...] = ()
+    hand: HousePokerRound | None = None
+    played: tuple[HousePokerRound, ...] = ()
     deck: bool | None = None
     shuffler: str | None = None
     slots: tuple[str, ...] = ()

@@ -26,16 +26,16 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.house_poker import course
-from controller.games.house_poker.course import Rules
+from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.discards import bank_discards
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.settings import HousePokerSettings
-from controller.games.house_poker.state import DEALER, Round, Seat, State, Stop
+from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat, HousePokerState, HousePokerStop
 from controller.games.poker.cards import Table, dealt, drop, frames, is_up, laid_down, lay, seen, take_up, turned, up
 from controller.games.poker.moves import PokerMoves
-from controller.games.poker.state import Entry
+from controller.games.poker.state import PokerEntry
 from controller.rulebooks.house_poker import HousePoker
 from controller.rulebooks.law import Law
 from devices.readings import CardDrawn, ShufflerPacket
@@ -57,18 +57,18 @@ ASKS: Mapping[str, tuple[str, ...]] = {
 """The commands one of which each stop waits for; the others wait for ``card.decide`` or ``round.void``."""
 
 
-class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
+class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]):
     """One step of a table of poker against the dealer."""
 
-    def __init__(self, rules: Rules, state: State) -> None:
+    def __init__(self, rules: HousePokerRules, state: HousePokerState) -> None:
         super().__init__(rules.book, rules.settings, state)
         self.rules = rules
 
     @property
-    def hand(self) -> Round:
-        """The round in hand. Raises ``Rejected`` if there is none."""
+    def hand(self) -> HousePokerRound:
+        """The round in hand. Raises ``RejectedError`` if there is none."""
         if self.state.hand is None:
-            raise Rejected("no round is in hand: say bets.open")
+            raise RejectedError("no round is in hand: say bets.open")
         return self.state.hand
 
     @property
@@ -116,7 +116,7 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
     def open_bets(self, by: str) -> None:
         """Bets are open for the next round."""
         number = self.state.round + 1
-        self.change(round=number, hand=Round(round=number))
+        self.change(round=number, hand=HousePokerRound(round=number))
         self.say(RoundOpened(round=number, by=by, announcement=self.call("bets_open")))
 
     def close_bets(self, by: str) -> None:
@@ -147,7 +147,9 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
         for event in said:
             self.say(replace(event, round=self.hand.round))
 
-    def decide(self, seat: Seat, decision: Literal["go", "pass", "buy", "discard"], by: str, count: int | None = None) -> None:
+    def decide(
+        self, seat: HousePokerSeat, decision: Literal["go", "pass", "buy", "discard"], by: str, count: int | None = None
+    ) -> None:
         """A hand has said what it does; the cards of one that gives up leave it, unless a side bet plays on by them."""
         self.change(hand=self.hand.with_seat(seat))
         call = self.call(decision)
@@ -156,7 +158,7 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
         if decision == "pass" and not course.side_bets(self.rules, self.hand, seat):
             self.change_hand(cards=drop(self.hand.cards, seat.who))
 
-    def take_back(self, seat: Seat, decision: Literal["go", "pass", "buy", "discard"], by: str) -> None:
+    def take_back(self, seat: HousePokerSeat, decision: Literal["go", "pass", "buy", "discard"], by: str) -> None:
         """What a hand was told to do was a mistake: it is as it was before that; a hand that was given up has its cards again."""
         before = {"discard": replace(seat, discards=None), "buy": replace(seat, bought=False)}
         self.change(hand=self.hand.with_seat(before.get(decision, replace(seat, decision=None))))
@@ -174,7 +176,7 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
             self.void(self.hand, reason, self.book.void[reason])
             return
         asks = ASKS.get("shown" if isinstance(given, CardsShow) else what, ("card.decide", "round.void"))
-        self.change_hand(stop=Stop(what=what, asks=asks, given=given))
+        self.change_hand(stop=HousePokerStop(what=what, asks=asks, given=given))
         self.irregular(what, asks=asks, detail=detail)
 
     def settle(self) -> None:
@@ -188,11 +190,11 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
                 self.result(hand)
         self.expect()
 
-    def _bank_discards_now(self, hand: Round) -> bool:
+    def _bank_discards_now(self, hand: HousePokerRound) -> bool:
         whole = hand.closed and not course.to_come(self.rules, hand) and is_up(hand.cards, DEALER)
         return course.to_discard(self.rules, hand) and whole
 
-    def _discard(self, hand: Round) -> None:
+    def _discard(self, hand: HousePokerRound) -> None:
         """The bank's discards: the rule says which."""
         gone = bank_discards(up(hand.cards, DEALER), self.rules.ranking)
         self.change_hand(cards=drop(hand.cards, DEALER, gone), discards=len(gone))
@@ -221,14 +223,14 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
 
     # Its outcome
 
-    def result(self, hand: Round, confirmed_by: str | None = None) -> None:
+    def result(self, hand: HousePokerRound, confirmed_by: str | None = None) -> None:
         """Every bet is settled by the cards that lie open."""
         rules, cards = self.rules, hand.cards
         lie = {seat.who: up(cards, seat.who) for seat in hand.seats if course.is_open(rules, hand, seat)} | {
             DEALER: up(cards, DEALER)
         }
         made = outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None)
-        self.record(Entry(round=hand.round, kind="result", hands=made.hands, marks=made.marks))
+        self.record(PokerEntry(round=hand.round, kind="result", hands=made.hands, marks=made.marks))
         self.say(
             RoundResult(
                 round=hand.round,
@@ -246,17 +248,17 @@ class Turn(PokerMoves[HousePoker, HousePokerSettings, State]):
             self.say(JackpotStaked(round=hand.round, amount=sum(staked.values()), slots=slots))
         self.count_down(hand.round)
 
-    def void(self, of: Round | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(self, of: HousePokerRound | PokerEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The round is null."""
         self.annul(of.round, reason, law, by, self.call("void"))
 
-    def unresolved(self, hand: Round) -> None:
+    def unresolved(self, hand: HousePokerRound) -> None:
         """The round has no result, and nobody invents one. What lies open is kept for who decides."""
         lying = (Hand(who=who, cards=up(hand.cards, who)) for who in (*(seat.who for seat in hand.seats), DEALER))
-        self.record(Entry(round=hand.round, kind="unresolved", hands=tuple(each for each in lying if each.cards)))
+        self.record(PokerEntry(round=hand.round, kind="unresolved", hands=tuple(each for each in lying if each.cards)))
         self.say(RoundUnresolved(round=hand.round, why="undecided", candidate=None, frames=frames(hand.cards)))
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
         hand = self.state.hand
         if hand is not None and hand.round == entry.round:

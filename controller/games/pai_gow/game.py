@@ -15,15 +15,15 @@ from controller.games.banked.game import BankedGame
 from controller.games.pai_gow import inputs
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import croupier, who_at
-from controller.games.pai_gow.turn import Round, State, Turn
+from controller.games.pai_gow.turn import PaiGowRound, PaiGowState, PaiGowTurn
 from controller.rulebooks.pai_gow import PaiGow
 
 
 class PaiGowGame(BankedGame):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
-    state_type = State
-    turn_type = Turn
+    state_type = PaiGowState
+    turn_type = PaiGowTurn
     inputs = inputs.INPUTS
 
     def __init__(self, book: PaiGow, settings: PaiGowSettings) -> None:
@@ -31,7 +31,7 @@ class PaiGowGame(BankedGame):
             raise ValueError(f"commission = {settings.commission}: it may be 0 to {book.commission} thousandths: {book.article}")
         super().__init__(book, settings)
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: PaiGowState) -> dict[str, Any]:
         """What the retained state tells; the commission is told from the beginning of the session."""
         deal, bank = state.deal, croupier(self.book) if state.bank is None else state.bank
         return super().show(state) | {
@@ -43,7 +43,7 @@ class PaiGowGame(BankedGame):
             "commission": self.settings.commission,
         }
 
-    def stage(self, deal: Round) -> str:
+    def stage(self, deal: PaiGowRound) -> str:
         """The phase between closing of bets and result."""
         if not deal.dice:
             return "dice"

@@ -8,10 +8,10 @@ from controller.games.banked import commands as banked_commands
 from controller.games.banked import game as banked
 from controller.games.banked import readings as banked_readings
 from controller.games.banked.commands import dealing
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.machine import SILENCES
 from controller.games.pai_gow.table import croupier, passed, who_at
-from controller.games.pai_gow.turn import Turn
+from controller.games.pai_gow.turn import PaiGowTurn
 from controller.games.session import session
 from devices.readings import (
     AnyReading,
@@ -20,36 +20,36 @@ from devices.readings import (
 )
 
 
-def open_session(turn: Turn, given: SessionOpen) -> None:
+def open_session(turn: PaiGowTurn, given: SessionOpen) -> None:
     """The table opens; the croupier has the bank."""
     banked_commands.open_session(turn, given)
     turn.change(bank=None)
 
 
-def set_bank(turn: Turn, given: ButtonSet) -> None:
+def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
     """A player takes the bank, or it comes to the croupier, who must accept it when his turn comes."""
     session(turn)
     state, book, here = turn.state, turn.book, croupier(turn.book)
     if state.deal is not None:
-        raise Rejected(f"round {state.deal.round} is in hand")
+        raise RejectedError(f"round {state.deal.round} is in hand")
     there = (*state.boxes, here)
     to = given.seat
     if to is None:
         to = next(position for position in (*passed(book, turn.bank, turn.bank), turn.bank) if position in there)
     if to not in there:
-        raise Rejected(f"the bank is at one of the places in play: {', '.join(map(str, there))}; {here} is the croupier's")
+        raise RejectedError(f"the bank is at one of the places in play: {', '.join(map(str, there))}; {here} is the croupier's")
     if to == turn.bank:
-        raise Rejected(f"{who_at(book, to)} has the bank already")
+        raise RejectedError(f"{who_at(book, to)} has the bank already")
     if here in passed(book, turn.bank, to):
         law = book.laws["bank_passed"]
-        raise Rejected(f"the bank does not pass over the croupier: {law.rule}, {law.article}")
+        raise RejectedError(f"the bank does not pass over the croupier: {law.rule}, {law.article}")
     turn.move_bank(to, given.by)
 
 
 # Dice
 
 
-def set_dice(turn: Turn, given: DiceSet) -> None:
+def set_dice(turn: PaiGowTurn, given: DiceSet) -> None:
     """The dice of the session: so many, of one colour, of the size that the decree has."""
     session(turn)
     least, most = turn.book.die
@@ -64,7 +64,7 @@ def set_dice(turn: Turn, given: DiceSet) -> None:
             turn.irregular("dice_wrong", detail=what)
 
 
-def read_dice(turn: Turn, given: DiceRead) -> None:
+def read_dice(turn: PaiGowTurn, given: DiceRead) -> None:
     """A device has read a throw. It counts after "no more bets", once, and live."""
     turn.change(thrower=given.device)
     deal = turn.state.deal
@@ -82,26 +82,26 @@ def read_dice(turn: Turn, given: DiceRead) -> None:
     turn.expect()
 
 
-def tell_dice(turn: Turn, given: DiceTell) -> None:
+def tell_dice(turn: PaiGowTurn, given: DiceTell) -> None:
     """The croupier says what the dice show: where no device does, or where he stands against it."""
     dealing(turn)
     deal = turn.hand
     if not _right(turn, given.values):
-        raise Rejected(f"there are {turn.book.dice} dice, each shows 1 to 6")
+        raise RejectedError(f"there are {turn.book.dice} dice, each shows 1 to 6")
     if turn.state.doubt not in (None, "dice_late"):
-        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     turn.settle("dice_late")
     if deal.table:
-        raise Rejected("cards are dealt already")
+        raise RejectedError("cards are dealt already")
     if deal.dice == given.values:
-        raise Rejected("they are told already")
+        raise RejectedError("they are told already")
     if deal.dice:
         turn.irregular("dice_differ", detail=f"{_spell(given.values)}, and not {_spell(deal.dice)}")
     turn.throw(given.values)
     banked_readings.go_on(turn)
 
 
-def take_fault(turn: Turn, given: DiceFault) -> None:
+def take_fault(turn: PaiGowTurn, given: DiceFault) -> None:
     """The reader of the dice complains, or does so no longer."""
     turn.change(thrower=given.device)
     if given.active:
@@ -110,13 +110,13 @@ def take_fault(turn: Turn, given: DiceFault) -> None:
         turn.clear_alert(f"dice_{given.fault}")
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: PaiGowTurn, given: AnyReading) -> None:
     """No card goes unseen where it is the reader of the dice that is silent."""
     if given.device != turn.state.thrower or not given.device:
         banked_readings.take_silence(turn, given)
 
 
-def _right(turn: Turn, values: tuple[int, ...]) -> bool:
+def _right(turn: PaiGowTurn, values: tuple[int, ...]) -> bool:
     return len(values) == turn.book.dice and all(1 <= each <= 6 for each in values)
 
 
@@ -127,20 +127,20 @@ def _spell(values: tuple[int, ...]) -> str:
 # Hands
 
 
-def act(turn: Turn, given: HandAct) -> None:
+def act(turn: PaiGowTurn, given: HandAct) -> None:
     """A player has set his hand; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if given.action != "set":
-        raise Rejected("a hand is set")
+        raise RejectedError("a hand is set")
     (turn.set_hand if given.stands else turn.unset_hand)(given.who, given.by)
     banked_readings.go_on(turn)
 
 
-def turn_cards(_turn: Turn, _given: CardsTurn) -> None:
+def turn_cards(_turn: PaiGowTurn, _given: CardsTurn) -> None:
     """A hand is not only turned: it is set in two."""
-    raise Rejected("say cards.show with the low hand: no reader knows how a hand is set")
+    raise RejectedError("say cards.show with the low hand: no reader knows how a hand is set")
 
 
 INPUTS = banked.INPUTS.also(

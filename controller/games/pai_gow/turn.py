@@ -10,16 +10,16 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow, DealError, ResultCorrect
 from controller.contract.events import ButtonMoved, CardRemoved, DiceThrown, Hand, Settled
-from controller.games.banked.state import BankedState, Deal
+from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.hands.evaluator import Value
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import case_of, clockwise, counted, croupier, judged, positions, split, who_at
 from controller.games.poker import cards as poker_cards
 from controller.games.poker import deal as poker_deal
-from controller.games.poker.correction import Outcome
-from controller.games.poker.state import Entry
+from controller.games.poker.correction import PokerOutcome
+from controller.games.poker.state import PokerEntry
 from controller.rulebooks.pai_gow import PaiGow
 
 DEALER = "dealer"
@@ -28,7 +28,7 @@ LOW = ".low"
 Outcomes = Literal["win", "void", "lose"]
 
 
-class Round(Deal, frozen=True, kw_only=True, omit_defaults=True):
+class PaiGowRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``set``: whose hands are set, face down; ``low``: the low hands of those that lie open. ``left``: the
     cards that are over were counted, and are right or let pass. ``parted``: the hands of empty places were put away.
     """
@@ -41,24 +41,24 @@ class Round(Deal, frozen=True, kw_only=True, omit_defaults=True):
     parted: bool = False
 
 
-class State(BankedState, frozen=True, kw_only=True, omit_defaults=True):
+class PaiGowState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of pai gow between two inputs. ``bank``: the position that has it, None the croupier's. ``thrower``: the device
     that reads the dice.
     """
 
-    deal: Round | None = None
-    played: tuple[Round, ...] = ()
+    deal: PaiGowRound | None = None
+    played: tuple[PaiGowRound, ...] = ()
     bank: int | None = None
     thrower: str | None = None
 
 
-class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
+class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     """One step of a table of pai gow."""
 
     heeds_places = False  # where the first packet goes the dice say
 
     @property
-    def hand(self) -> Round:
+    def hand(self) -> PaiGowRound:
         """The round in hand; there is one."""
         assert self.state.deal is not None
         return self.state.deal
@@ -68,9 +68,9 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
         """The position that has the bank."""
         return croupier(self.book) if self.state.bank is None else self.state.bank
 
-    def new_deal(self, number: int) -> Round:
+    def new_deal(self, number: int) -> PaiGowRound:
         """A round of the boxes in play."""
-        return Round(round=number, boxes=self.state.boxes, bank=self.bank)
+        return PaiGowRound(round=number, boxes=self.state.boxes, bank=self.bank)
 
     def move_bank(self, to: int, by: str) -> None:
         """The bank goes to a position."""
@@ -89,14 +89,14 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
         """The hands that play: the croupier's, then those that are compared with it or with the bank's, the bank's own first."""
         return self._players(self.hand)
 
-    def _players(self, deal: Round) -> tuple[str, ...]:
+    def _players(self, deal: PaiGowRound) -> tuple[str, ...]:
         boxes = sorted(deal.boxes, key=lambda box: box != deal.bank)
         return (DEALER, *(who_at(self.book, box) for box in boxes))
 
     def may_play(self) -> None:
         """The bank is at a place in play."""
         if self.bank not in (*self.state.boxes, croupier(self.book)):
-            raise Rejected(f"{who_at(self.book, self.bank)} has the bank and is not in play: say button.set or boxes.set")
+            raise RejectedError(f"{who_at(self.book, self.bank)} has the bank and is not in play: say button.set or boxes.set")
 
     def begin_deal(self) -> None:
         """The dice say where the deal begins."""
@@ -159,40 +159,40 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
     def set_hand(self, who: str, by: str) -> None:
         """A player has set his hand in two, face down."""
         if not self.hand.dice or self.hand.due:
-            raise Rejected("not all cards are dealt")
+            raise RejectedError("not all cards are dealt")
         if who not in self.players[1:]:
-            raise Rejected(f"{who} has no hand to set")
+            raise RejectedError(f"{who} has no hand to set")
         if who in self.hand.set:
-            raise Rejected(f"{who} has set already")
+            raise RejectedError(f"{who} has set already")
         self.change_deal(set=(*self.hand.set, who))
         self.decided(who, "set", by)
 
     def unset_hand(self, who: str, by: str) -> None:
         """That a player has set his hand was told by mistake; not once a hand lies open."""
         if who not in self.hand.set:
-            raise Rejected(f"{who} has not set: nothing can be taken back")
+            raise RejectedError(f"{who} has not set: nothing can be taken back")
         if self.hand.low:
-            raise Rejected("a hand lies open already: say round.void if the round cannot stand")
+            raise RejectedError("a hand lies open already: say round.void if the round cannot stand")
         self.change_deal(set=tuple(each for each in self.hand.set if each != who))
         self.decided(who, "set", by, stands=False)
 
     def may_show(self, who: str) -> None:
         """The croupier sees his cards when all others have set theirs; then hands lie open."""
         if self.hand.due or who not in self.players:
-            raise Rejected("not all cards are dealt" if self.hand.due else f"{who} has no hand to show")
+            raise RejectedError("not all cards are dealt" if self.hand.due else f"{who} has no hand to show")
         waits = [each for each in self.players[1:] if each not in self.hand.set]
         if waits:
             law = self.book.laws["dealer_early"]
-            raise Rejected(f"{', '.join(waits)} has not set yet: {law.rule}, {law.article}")
+            raise RejectedError(f"{', '.join(waits)} has not set yet: {law.rule}, {law.article}")
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
         """A hand lies open: these are its cards, and those of them are the low hand."""
         if given.index is not None:
-            raise Rejected("a hand is shown whole, with its low hand")
+            raise RejectedError("a hand is shown whole, with its low hand")
         if not given.cards and poker_cards.is_known(self.hand.table, given.who):
             given = replace(given, cards=poker_cards.known(self.hand.table, given.who))
         if not given.low or not set(given.low) < set(given.cards) or len(set(given.low)) < len(given.low):
-            raise Rejected("say which of the cards are the low hand")
+            raise RejectedError("say which of the cards are the low hand")
         super().show(given, trust=trust)
         if self.state.doubt != "shown_differs":
             self.change_deal(low={**self.hand.low, given.who: given.low})
@@ -235,13 +235,13 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
                 self.irregular("hand_wrongly_set", detail=hand.who)
         self.result(made)
 
-    def outcome(self, deal: Round, lie: Mapping[str, tuple[str, ...]]) -> Outcome:
+    def outcome(self, deal: PaiGowRound, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
         """Every hand against the bank's, or the croupier's, by the table of cases."""
         players = self._players(deal)
         made = {who: judged(self.book, lie[who], deal.low[who]) for who in players}
         bank = DEALER if self.settings.compared == "dealer" else who_at(self.book, deal.bank)
         shown = {who: _set(who, lie[who], deal.low[who], made[who]) for who in players}
-        return Outcome(
+        return PokerOutcome(
             hands=tuple(shown[who] if who == bank else self._against(shown[who], made[who], made[bank]) for who in players)
         )
 
@@ -252,7 +252,7 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
         settled = (Settled(bet="bet", outcome=outcome, pays=pays),)
         return replace(shown, outcome="tie" if outcome == "void" else outcome, settled=settled)
 
-    def amended(self, deal: Round, entry: Entry, given: ResultCorrect) -> tuple[Round, Entry, ResultCorrect]:
+    def amended(self, deal: PaiGowRound, entry: PokerEntry, given: ResultCorrect) -> tuple[PaiGowRound, PokerEntry, ResultCorrect]:
         """``box:3.low`` names the low hand of ``box:3``: it is said where it was told wrongly, or a card of it was."""
         said, lows = given.hands or {}, dict(deal.low)
         told = {hand.who: hand.cards for hand in entry.hands}
@@ -261,7 +261,7 @@ class Turn(BankedTurn[PaiGow, PaiGowSettings, State]):
         for who, cards in hands.items() if told.keys() >= hands.keys() else ():
             low = named.get(who, lows.get(who, ()))
             if not low or not set(low) < set(cards) or len(set(low)) < len(low):
-                raise Rejected(f"say {who}{LOW}, which of the cards are its low hand")
+                raise RejectedError(f"say {who}{LOW}, which of the cards are its low hand")
             lows[who] = low
         return replace(deal, low=lows), entry, replace(given, hands=hands)
 

@@ -25,7 +25,7 @@ Trouble = Literal[
 ]
 
 
-class Lying(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CardOnTable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One card on the table. ``card`` is None where nobody has told which it is; ``up``: it lies face up, for everybody;
     ``gone``: it left the hand ``to`` which it was dealt. ``frame``: what the reader said of it.
     """
@@ -37,7 +37,7 @@ class Lying(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     frame: Frame | None = None
 
 
-Table = tuple[Lying, ...]
+Table = tuple[CardOnTable, ...]
 """All cards of the round, in the order in which they were dealt."""
 
 
@@ -97,7 +97,7 @@ def trouble(table: Table, cards: Iterable[str], deck: Collection[str], but: str 
 # What becomes of them
 
 
-def _changed(table: Table, who: str, change: Callable[[int, Lying], Lying]) -> Table:
+def _changed(table: Table, who: str, change: Callable[[int, CardOnTable], CardOnTable]) -> Table:
     """Each card of a hand changed; it is given its index and itself."""
     index, changed = 0, []
     for each in table:
@@ -108,7 +108,7 @@ def _changed(table: Table, who: str, change: Callable[[int, Lying], Lying]) -> T
 
 def lay(table: Table, to: str, card: str | None = None, *, up: bool = False, frame: Frame | None = None, count: int = 1) -> Table:
     """Cards go to a hand: one, or so many of which nobody knows more."""
-    return table + (Lying(to=to, card=card, up=up and card is not None, frame=frame),) * count
+    return table + (CardOnTable(to=to, card=card, up=up and card is not None, frame=frame),) * count
 
 
 def turn(table: Table, who: str, index: int | None = None) -> Table:
@@ -139,7 +139,7 @@ def show(table: Table, who: str, cards: Sequence[str], *, dropped: int = 0, firs
         own = tuple(each if each.card in cards else replace(each, card=None, up=False, frame=None) for each in own)
     named = {each.card for each in own}
     rest = [card for card in cards if card not in named]
-    laid: list[Lying] = []
+    laid: list[CardOnTable] = []
     for place, each in reversed(list(enumerate(own))):  # what was dealt last was not discarded: it takes its card first
         if each.card in cards:
             laid.append(_faced(each))
@@ -179,7 +179,7 @@ def show_one(table: Table, who: str, index: int, card: str, *, trust: bool = Fal
     return _changed(table, who, lambda place, each: replace(each, card=card, up=True, frame=frame) if place == index else each)
 
 
-def _faced(each: Lying) -> Lying:
+def _faced(each: CardOnTable) -> CardOnTable:
     return replace(each, up=each.card is not None)
 
 

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect
 from controller.contract.events import AnyEvent, AwardQualified, Hand, ResultCorrected
-from controller.games.game import Rejected
-from controller.games.poker.state import REMEMBERED, SHOWN, Entry, PokerState
+from controller.games.game import RejectedError
+from controller.games.poker.state import REMEMBERED, SHOWN, PokerEntry, PokerState
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class PokerOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What the cards that lie open make of a round. ``awards``: in the order in which they are paid."""
 
     hands: tuple[Hand, ...]
@@ -28,7 +28,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     awards: tuple[AwardQualified, ...] = ()
 
 
-class AtTheTable(Protocol):
+class PokerAtTheTable(Protocol):
     """A game's turn, as far as it is needed here."""
 
     state: Any
@@ -38,56 +38,60 @@ class AtTheTable(Protocol):
         ...
 
 
-def published(state: PokerState, given: ResultCorrect, *, decisions: bool = False) -> Entry:
-    """The result that is to be corrected; ``decisions``: whether those may be. Raises ``Rejected``."""
+def published(state: PokerState, given: ResultCorrect, *, decisions: bool = False) -> PokerEntry:
+    """The result that is to be corrected; ``decisions``: whether those may be. Raises ``RejectedError``."""
     number = given.round
     if given.decisions is not None and not decisions:
-        raise Rejected("no decision of a hand is corrected in this game")
+        raise RejectedError("no decision of a hand is corrected in this game")
     entry = state.entry(number)
     if entry is None:
         ago = f": the latest {REMEMBERED} are, and {state.round} was the last" if 0 < number <= state.round else ""
-        raise Rejected(f"round {number} is not among the rounds remembered of this session{ago}")
+        raise RejectedError(f"round {number} is not among the rounds remembered of this session{ago}")
     if entry.kind != "result":
-        raise Rejected(f"round {number} is {'null' if entry.kind == 'void' else 'unresolved'}: it has no result to correct")
+        raise RejectedError(f"round {number} is {'null' if entry.kind == 'void' else 'unresolved'}: it has no result to correct")
     return entry
 
 
 def right_cards(
-    entry: Entry, given: ResultCorrect, deck: Collection[str], seen: Iterable[str | None] = ()
+    entry: PokerEntry, given: ResultCorrect, deck: Collection[str], seen: Iterable[str | None] = ()
 ) -> dict[str, tuple[str, ...]]:
-    """The cards of all hands that lay open, as they are right. Raises ``Rejected`` for what cannot be.
+    """The cards of all hands that lay open, as they are right. Raises ``RejectedError`` for what cannot be.
 
     ``seen``: other cards that lay face up in the round.
     """
     if given.number is not None or given.dice is not None or given.winner is not None:
-        raise Rejected("what comes out follows from the cards: say the hands that were told wrongly, each with its right cards")
+        raise RejectedError(
+            "what comes out follows from the cards: say the hands that were told wrongly, each with its right cards"
+        )
     told = {hand.who: hand.cards for hand in entry.hands if hand.cards}
     if not given.hands and given.decisions:
         return told
     if not given.hands:
-        raise Rejected("say the hands that were told wrongly, each with its right cards")
+        raise RejectedError("say the hands that were told wrongly, each with its right cards")
     if not told:
-        raise Rejected(f"no hand of round {entry.round} lay open, or none is remembered any more: the latest {SHOWN} rounds are")
+        raise RejectedError(
+            f"no hand of round {entry.round} lay open, or none is remembered any more: the latest {SHOWN} rounds are"
+        )
     for who, cards in given.hands.items():
         if who not in told:
-            raise Rejected(f"{who} did not lie open in round {entry.round}; there were: {', '.join(told)}")
+            raise RejectedError(f"{who} did not lie open in round {entry.round}; there were: {', '.join(told)}")
         if len(cards) != len(told[who]):
-            raise Rejected(f"{who} lay there with {len(told[who])} cards, and {len(cards)} are said")
+            raise RejectedError(f"{who} lay there with {len(told[who])} cards, and {len(cards)} are said")
     right = told | {who: cards for who, cards in given.hands.items() if set(cards) != set(told[who])}
     every = [card for cards in right.values() for card in cards]
     if foreign := set(every) - set(deck):
-        raise Rejected(f"{', '.join(sorted(foreign))} is none of the deck")
+        raise RejectedError(f"{', '.join(sorted(foreign))} is none of the deck")
     if len(set(every)) < len(every) or set(every) & set(seen):
-        raise Rejected("a card would be there twice in the round")
+        raise RejectedError("a card would be there twice in the round")
     return right
 
 
-def came_to_lie(entry: Entry, given: ResultCorrect, sizes: Mapping[str, int]) -> Entry:
+def came_to_lie(entry: PokerEntry, given: ResultCorrect, sizes: Mapping[str, int]) -> PokerEntry:
     """The result with the cards of hands that lay open after all, as a corrected decision has it; ``sizes``: how many each has."""
     hands = given.hands or {}
     for who, size in sizes.items():
         if len(hands.get(who, ())) not in (0, size):
-            raise Rejected(f"{who} has {size} cards, and {len(hands[who])} are said")
+            raise RejectedError(f"{who} has {size} cards, and {len(hands[who])} are said")
     there = [replace(each, cards=hands[each.who]) if hands.get(each.who) and each.who in sizes else each for each in entry.hands]
     names = {each.who for each in there}
     return replace(entry, hands=(*(Hand(who=who, cards=hands[who]) for who in sizes if who in hands and who not in names), *there))
@@ -99,14 +103,19 @@ def relaid(hands: tuple[Hand, ...], right: Mapping[str, tuple[str, ...]]) -> tup
 
 
 def tell(
-    turn: AtTheTable, entry: Entry, before: Outcome, after: Outcome, given: ResultCorrect, was: str | UnsetType = UNSET
+    turn: PokerAtTheTable,
+    entry: PokerEntry,
+    before: PokerOutcome,
+    after: PokerOutcome,
+    given: ResultCorrect,
+    was: str | UnsetType = UNSET,
 ) -> None:
     """The result is replaced. An award that does not stand any more is taken back, and one that newly stands is given.
 
-    ``was``: the winner that was told, where a person says another. Raises ``Rejected`` if nothing changes.
+    ``was``: the winner that was told, where a person says another. Raises ``RejectedError`` if nothing changes.
     """
     if after == before:
-        raise Rejected(f"the hands of round {entry.round} lay so already")
+        raise RejectedError(f"the hands of round {entry.round} lay so already")
     new = replace(entry, hands=after.hands, marks=after.marks, winner=after.winner, corrected=True)
     turn.state = turn.state.with_entry(new)
     turn.say(
@@ -125,7 +134,7 @@ def tell(
     say_awards(turn, before.awards, after.awards)
 
 
-def say_awards(turn: AtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]) -> None:
+def say_awards(turn: PokerAtTheTable, before: Sequence[AwardQualified], after: Sequence[AwardQualified]) -> None:
     """What was told and does not stand is taken back, what newly stands is given."""
     for award in before:
         if award not in after:

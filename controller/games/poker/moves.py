@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from controller.contract.commands import Command, VoidReason
 from controller.contract.events import Announcement
-from controller.games.poker.state import Entry, PokerState
+from controller.games.poker.state import PokerEntry, PokerState
 from controller.games.rounds import Lawful, LawfulMoves
 from controller.games.session import count_down
 from controller.rulebooks.law import Law
@@ -21,12 +21,12 @@ class PokerMoves(LawfulMoves[B, S, T]):
     """The base of the ``Turn`` of each family of poker."""
 
     @abstractmethod
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
 
     def annul(self, number: int, reason: VoidReason, law: Law, by: Command | None, call: Announcement | None = None) -> None:
         """A round is null: by the rules, or by a person's word."""
-        self.record(Entry(round=number, kind="void", reason=reason, article=law.article))
+        self.record(PokerEntry(round=number, kind="void", reason=reason, article=law.article))
         self.say_void(number, reason, law, by, call)
 
     def count_down(self, number: int) -> None:

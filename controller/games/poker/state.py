@@ -16,7 +16,7 @@ SHOWN = 20
 """Rounds that the retained history shows."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PokerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round. ``hands``: those that lay open, of an unresolved one too. ``corrected``: a person has put another
     result in the place of the first.
     """
@@ -49,18 +49,18 @@ class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
     stand on more than their hands: bets and decisions, and no card that lay face down.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[PokerEntry, ...] = ()
     played: tuple[Any, ...] = ()
     last: int | None = None
     last_since: int = 0
     silent: tuple[str, ...] = ()
     expected: str | None = None
 
-    def entry(self, number: int) -> Entry | None:
+    def entry(self, number: int) -> PokerEntry | None:
         """The outcome of a round of this session, if it is remembered."""
         return next((entry for entry in self.entries if entry.round == number), None)
 
-    def with_entry(self, entry: Entry) -> Self:
+    def with_entry(self, entry: PokerEntry) -> Self:
         """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten, and the hands of
         results that are shown no more: the state is written down with every input.
         """
@@ -74,7 +74,7 @@ class PokerState(Remembered, frozen=True, kw_only=True, omit_defaults=True):
         """The round behind a result, None where it is not kept."""
         return next((each for each in self.played if each.round == number), None)
 
-    def unresolved(self) -> list[Entry]:
+    def unresolved(self) -> list[PokerEntry]:
         """The rounds whose result a person may still give."""
         return [entry for entry in self.entries if entry.kind == "unresolved"]
 

@@ -13,24 +13,24 @@ from controller.contract.commands import (
 )
 from controller.games import coups, talla
 from controller.games.baccarat import SIDES, Side
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow
-from controller.games.punto_banca.state import Burn, Coup
-from controller.games.punto_banca.turn import Turn
+from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaCoup
+from controller.games.punto_banca.turn import PuntoBancaTurn
 from controller.games.session import no_round, null_by, session, stands, undecided
 
 # The shoe
 
 
-def start_shoe(turn: Turn, given: ShoeStart) -> None:
+def start_shoe(turn: PuntoBancaTurn, given: ShoeStart) -> None:
     """Cards are in the shoe: a talla begins, with the burn."""
     session(turn)
     no_round(turn)
     law = turn.book.laws["shoe_unnumbered"]
     talla.numbered(given, f"{law.rule}, {law.article}")
     turn.clear_shoe()
-    burn = None if turn.settings.continuous else Burn()
+    burn = None if turn.settings.continuous else PuntoBancaBurn()
     talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, adrift=False, unseen=False, reset=False)
     turn.expect()
 
@@ -38,18 +38,18 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
 # Bets and cards
 
 
-def open_bets(turn: Turn, given: BetsOpen) -> None:
+def open_bets(turn: PuntoBancaTurn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     coups.may_open(turn, burned=turn.state.burn is None)
     turn.open_bets(given.by)
     turn.expect()
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: PuntoBancaTurn, given: BetsClose) -> None:
     """No more bets; cards that were left for this round are its first."""
     session(turn)
     if turn.state.hand is None or turn.state.hand.closed:
-        raise Rejected("no bets are open")
+        raise RejectedError("no bets are open")
     turn.close_bets(given.by)
     carried = turn.state.carried
     turn.change(carried=())
@@ -58,15 +58,15 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
     turn.expect()
 
 
-def turn_cards(turn: Turn, given: CardsTurn) -> None:
+def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:
     """The cards of a hand lie face up now."""
     hand = _hand(turn)
     side = _side(given.who) if given.who is not None else None
     sides = SIDES if side is None else (side,)
     if count(hand) < 4:
-        raise Rejected(f"{count(hand)} of the first four cards have come")
+        raise RejectedError(f"{count(hand)} of the first four cards have come")
     if all(card.up for side in sides for card in hand.cards(side)):
-        raise Rejected("these cards lie face up already")
+        raise RejectedError("these cards lie face up already")
     turn.turn_cards(sides)
     turn.settle()
 
@@ -74,7 +74,7 @@ def turn_cards(turn: Turn, given: CardsTurn) -> None:
 # Decisions
 
 
-def void(turn: Turn, given: RoundVoid) -> None:
+def void(turn: PuntoBancaTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
     of = undecided(turn.state, turn.state.hand, given.round)
     law = null_by(turn, given)
@@ -82,32 +82,32 @@ def void(turn: Turn, given: RoundVoid) -> None:
     turn.expect()
 
 
-def confirm(turn: Turn, given: RoundConfirm) -> None:
+def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
     """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
     hand = turn.state.hand
     of = undecided(turn.state, hand, given.round, first=hand is not None and hand.gap)
     if given.winner not in (None, "player", "banker", "tie"):
-        raise Rejected(f"{given.winner!r} cannot win: it is player, banker or tie")
-    if isinstance(of, Coup):
+        raise RejectedError(f"{given.winner!r} cannot win: it is player, banker or tie")
+    if isinstance(of, PuntoBancaCoup):
         if not of.gap:
-            raise Rejected(f"round {of.round} waits for no decision")
+            raise RejectedError(f"round {of.round} waits for no decision")
         cards = tuple(card for _, card in of.dealt)
         frames = tuple(card.frame for card in cards if card.frame is not None and card.known)
     else:
         cards, frames = of.cards, of.frames
     hands = redealt(turn.book.third, cards)
     if hands is None and given.winner is None:
-        raise Rejected(f"the cards of round {of.round} are not all known: say the winner")
+        raise RejectedError(f"the cards of round {of.round} are not all known: say the winner")
     player, banker = hands or ((), ())
     if hands is not None and given.winner in (None, winner_of(player, banker)):
         frames = tuple(card.frame for card in cards if card.frame is not None) or frames
     turn.result(of.round, player, banker, frames, stands(given), given.winner)
-    if isinstance(of, Coup):
+    if isinstance(of, PuntoBancaCoup):
         turn.change(adrift=True)  # its last cards may still come
     turn.expect()
 
 
-def correct(turn: Turn, given: ResultCorrect) -> None:
+def correct(turn: PuntoBancaTurn, given: ResultCorrect) -> None:
     """A published result was wrong: another hand has won. The shoe's verdict is not held against it again."""
     coups.correct(turn, given, SIDES, compared=True)
 
@@ -115,9 +115,9 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
 # What commands stand on
 
 
-def _hand(turn: Turn) -> Coup:
+def _hand(turn: PuntoBancaTurn) -> PuntoBancaCoup:
     if turn.state.hand is None:
-        raise Rejected("no round is in hand")
+        raise RejectedError("no round is in hand")
     return turn.state.hand
 
 
@@ -125,4 +125,4 @@ def _side(who: str) -> Side:
     for side in SIDES:
         if side == who:
             return side
-    raise Rejected(f"no hand {who!r}: it is player or banker")
+    raise RejectedError(f"no hand {who!r}: it is player or banker")

@@ -8,38 +8,38 @@ from controller.contract.events import Hand
 from controller.games.baccarat import ORDER, SIDES, Side, is_natural, is_pair, next_card, points, winner
 from controller.games.cards import is_card
 from controller.games.punto_banca.settings import PuntoBancaSettings
-from controller.games.punto_banca.state import Card, Coup
+from controller.games.punto_banca.state import PuntoBancaCard, PuntoBancaCoup
 from controller.rulebooks.cards import ThirdCards
 
 
-def count(hand: Coup) -> int:
+def count(hand: PuntoBancaCoup) -> int:
     """How many cards have come."""
     return len(hand.player) + len(hand.banker)
 
 
-def all_known(hand: Coup) -> bool:
+def all_known(hand: PuntoBancaCoup) -> bool:
     """Whether every card of the round lies face up and was read."""
     return all(card.known for card in (*hand.player, *hand.banker))
 
 
-def announced(hand: Coup, side: Side) -> tuple[str, ...]:
+def announced(hand: PuntoBancaCoup, side: Side) -> tuple[str, ...]:
     """The cards of a hand as the table knows them."""
     return tuple(card.card for card in hand.cards(side) if card.card is not None and card.up)
 
 
-def next_place(hand: Coup, third: ThirdCards) -> Side | None:
+def next_place(hand: PuntoBancaCoup, third: ThirdCards) -> Side | None:
     """Where the next card belongs by what lies face up; None: none may come now."""
     if count(hand) < len(ORDER):
         return ORDER[count(hand)]
     return next_card(third, announced(hand, "player"), announced(hand, "banker")) if all_known(hand) else None
 
 
-def is_complete(hand: Coup, third: ThirdCards) -> bool:
+def is_complete(hand: PuntoBancaCoup, third: ThirdCards) -> bool:
     """Whether all cards of the coup have come and lie face up."""
     return count(hand) >= len(ORDER) and all_known(hand) and next_place(hand, third) is None
 
 
-def redealt(third: ThirdCards, cards: Iterable[Card]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+def redealt(third: ThirdCards, cards: Iterable[PuntoBancaCard]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The two hands that these cards make in their order; None unless they are exactly one whole coup, and all are known."""
     hands: dict[Side, tuple[str, ...]] = {"player": (), "banker": ()}
     for each in cards:

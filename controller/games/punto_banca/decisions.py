@@ -10,15 +10,15 @@ from controller.games import coups, shoe, talla
 from controller.games.baccarat import SIDES
 from controller.games.cards import is_card
 from controller.games.coups import Waiting
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.punto_banca.coup import count, next_place
 from controller.games.punto_banca.readings import burn, finish_burn, follow, lose_place, ready
-from controller.games.punto_banca.turn import Turn
+from controller.games.punto_banca.turn import PuntoBancaTurn
 from controller.games.session import stands
 from devices.readings import CardDrawn
 
 
-def decide(turn: Turn, given: CardDecide) -> None:
+def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
     """The first thing that waits is meant: what is in the shoe, a card not read, the card that waits, the burn."""
     state = turn.state
     if state.reset:
@@ -27,19 +27,19 @@ def decide(turn: Turn, given: CardDecide) -> None:
         turn.settle()
     elif state.queue:
         if given.action not in _DECIDED:
-            raise Rejected(f"{given.action} is not said in this game; of this card say {', '.join(_DECIDED)}")
+            raise RejectedError(f"{given.action} is not said in this game; of this card say {', '.join(_DECIDED)}")
         _DECIDED[given.action](turn, given, state.queue[0])
         _resume(turn)
     elif state.burn is not None and "card.decide" in state.asks:
         _burn(turn, given)
     elif state.asks:
-        raise Rejected("a card was not read: say read and the card, or round.void")
+        raise RejectedError("a card was not read: say read and the card, or round.void")
     else:
-        raise Rejected("no card waits for a decision")
+        raise RejectedError("no card waits for a decision")
     turn.expect()
 
 
-def _unread(turn: Turn, given: CardDecide) -> bool:
+def _unread(turn: PuntoBancaTurn, given: CardDecide) -> bool:
     """Whether a card on the table was not read, and now is: the first of them, or the first of the hand that is named."""
     hand, now = turn.state.hand, turn.state.shoe
     sides = [side for side in SIDES if given.who in (None, side)]
@@ -65,26 +65,28 @@ def _unread(turn: Turn, given: CardDecide) -> bool:
 # The card that waits
 
 
-def _place(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     """It counts, where the order says; face up, where it must not and a person says so."""
     state, now = turn.state, turn.state.shoe
     if given.action == "for" and given.who is None:
-        raise Rejected("say whose card it is: player or banker")
+        raise RejectedError("say whose card it is: player or banker")
     _of_the_game(waiting)
     if state.burn is not None:
         turn.change(queue=state.queue[1:])
         burn(turn, replace(waiting, trouble=None))
         return
     if now is not None and now.over:
-        raise Rejected("the talla is over: remove the card")
+        raise RejectedError("the talla is over: remove the card")
     if state.hand is None and turn.settings.rounds == "keys":
-        raise Rejected("no round is in hand: remove the card, or keep it for the next_round")
+        raise RejectedError("no round is in hand: remove the card, or keep it for the next_round")
     to = next_place(state.hand, turn.book.third) if state.hand is not None else "player"
     if to is None:
         may = state.hand is not None and count(state.hand) >= 4 and "card.decide" in state.asks
-        raise Rejected("no card may come now: turn the cards first, or remove it" if may else "no card may come now: remove it")
+        raise RejectedError(
+            "no card may come now: turn the cards first, or remove it" if may else "no card may come now: remove it"
+        )
     if given.who not in (None, to):
-        raise Rejected(f"the next card belongs to {to}")
+        raise RejectedError(f"the next card belongs to {to}")
     turn.change(queue=state.queue[1:])
     ready(turn)
     turn.change_hand(stands=stands(given), gap=False)
@@ -95,17 +97,17 @@ def _of_the_game(waiting: Waiting) -> None:
     """Reject that a card counts which is none of the game; one that was not read may be read later."""
     card = waiting.given.card
     if card is not None and not is_card(card):
-        raise Rejected(f"{card!r} is no card of the game: say read and the card, or remove it")
+        raise RejectedError(f"{card!r} is no card of the game: say read and the card, or remove it")
 
 
-def _exposed(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+def _exposed(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     """It does lie face up, and counts; where the person names another card, it is that one."""
     if not waiting.given.exposed:
-        raise Rejected("no reader says that this card came face up: accept it, or remove it")
+        raise RejectedError("no reader says that this card came face up: accept it, or remove it")
     (_place if given.card in (None, waiting.given.card) else _read)(turn, given, waiting)
 
 
-def _read(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+def _read(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     """It is another card than the shoe said, whose frame names one that lies nowhere and is not told."""
     card, now = talla.read_card(given), turn.state.shoe
     assert now is not None
@@ -115,7 +117,7 @@ def _read(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
     _place(turn, given, read)
 
 
-def _remove(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+def _remove(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     """It leaves the game; the next card takes its place."""
     hand = turn.state.hand
     turn.change(queue=turn.state.queue[1:])
@@ -125,11 +127,11 @@ def _remove(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
         turn.change_hand(stands=stands(given))
 
 
-def _next_round(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     """It is the first card of the next round; while cards are burned, the burn was over before it."""
     now = turn.state.shoe
     if now is not None and (now.over or now.cut_at is not None):
-        raise Rejected("there is no next round in this talla: remove the card")
+        raise RejectedError("there is no next round in this talla: remove the card")
     _of_the_game(waiting)
     turn.change(queue=turn.state.queue[1:])
     if turn.state.burn is not None:
@@ -148,7 +150,7 @@ def _next_round(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
 _DECIDED = {"accept": _place, "for": _place, "read": _read, "remove": _remove, "next_round": _next_round, "exposed": _exposed}
 
 
-def _resume(turn: Turn) -> None:
+def _resume(turn: PuntoBancaTurn) -> None:
     """The cards that came after it follow now, each by the rules."""
     waiting = turn.state.queue
     turn.change(queue=())
@@ -167,7 +169,7 @@ def _resume(turn: Turn) -> None:
 # The burn
 
 
-def _burn(turn: Turn, given: CardDecide) -> None:
+def _burn(turn: PuntoBancaTurn, given: CardDecide) -> None:
     """The first card is read, or the burn is over by a person's word."""
     now = turn.state.burn
     assert now is not None
@@ -181,4 +183,4 @@ def _burn(turn: Turn, given: CardDecide) -> None:
     elif given.action == "accept":
         finish_burn(turn, anyway=True)
     else:
-        raise Rejected("of the burn say read and its first card, or accept that it is over")
+        raise RejectedError("of the burn say read and its first card, or accept that it is over")

@@ -21,8 +21,8 @@ from controller.games.baccarat import SIDES
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.punto_banca import commands, decisions, readings
 from controller.games.punto_banca.settings import PuntoBancaSettings
-from controller.games.punto_banca.state import SHOWN, Entry, State
-from controller.games.punto_banca.turn import Turn
+from controller.games.punto_banca.state import SHOWN, PuntoBancaEntry, PuntoBancaState
+from controller.games.punto_banca.turn import PuntoBancaTurn
 from controller.games.rounds import line
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.punto_banca import PuntoBanca
@@ -58,11 +58,11 @@ INPUTS = Inputs(
 )
 
 
-class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
+class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, PuntoBancaTurn]):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
-    state_type = State
-    turn_type = Turn
+    state_type = PuntoBancaState
+    turn_type = PuntoBancaTurn
     inputs = INPUTS
 
     def __init__(self, book: PuntoBanca, settings: PuntoBancaSettings) -> None:
@@ -73,14 +73,14 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
         stakes.refuse_unknown(settings.highest, ("hands", "tie"))
         super().__init__(book, settings)
 
-    def confidential(self, state: State, given: device.AnyReading | person.AnyCommand) -> bool:
+    def confidential(self, state: PuntoBancaState, given: device.AnyReading | person.AnyCommand) -> bool:
         """So is the shoe's verdict on cards that are not all up."""
         if isinstance(given, device.ShoeResult):
             last = state.entry(state.round)
             return state.hand is not None or last is None or last.kind != "result"
         return super().confidential(state, given)
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: PuntoBancaState) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""
         hand = state.hand
         last = state.last_result()
@@ -105,17 +105,17 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, State, Turn]):
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: State) -> list[dict[str, Any]]:
+    def history(self, state: PuntoBancaState) -> list[dict[str, Any]]:
         """The latest rounds of the session, oldest first."""
         return [_line(entry) for entry in state.entries[-SHOWN:]]
 
 
-def _line(entry: Entry) -> dict[str, Any]:
+def _line(entry: PuntoBancaEntry) -> dict[str, Any]:
     points = {hand.who: hand.points for hand in entry.hands}
     return line(entry, winner=entry.winner, points=points, marks=list(entry.marks), corrected=entry.corrected)
 
 
-def _asks(state: State) -> tuple[str, ...]:
+def _asks(state: PuntoBancaState) -> tuple[str, ...]:
     """What the table waits for, a round of its own among it where cards go to no round."""
     if state.asks:
         return state.asks
@@ -124,7 +124,7 @@ def _asks(state: State) -> tuple[str, ...]:
     return ("bets.open",) if state.astray else ()
 
 
-def _phase(state: State) -> str:
+def _phase(state: PuntoBancaState) -> str:
     """``closed``, ``no_shoe``, ``burning``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``."""
     if not state.open:
         return "closed"

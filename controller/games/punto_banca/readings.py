@@ -15,12 +15,12 @@ from controller.games.cards import is_card, pips
 from controller.games.coups import Waiting
 from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import announced, count, is_complete, next_place
-from controller.games.punto_banca.state import Card, Coup, Entry
-from controller.games.punto_banca.turn import DECIDE, OUTCOMES, Turn
+from controller.games.punto_banca.state import PuntoBancaCard, PuntoBancaCoup, PuntoBancaEntry
+from controller.games.punto_banca.turn import DECIDE, OUTCOMES, PuntoBancaTurn
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset, ShoeResult
 
 
-def take_card(turn: Turn, given: CardDrawn) -> None:
+def take_card(turn: PuntoBancaTurn, given: CardDrawn) -> None:
     """A card left the shoe. It counts, wherever it goes."""
     waiting = coups.arrived(turn, given)
     if waiting is None:
@@ -31,7 +31,7 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
         follow(turn, waiting)
 
 
-def follow(turn: Turn, waiting: Waiting) -> None:
+def follow(turn: PuntoBancaTurn, waiting: Waiting) -> None:
     """The card goes to the burn or to a hand, or stops the table."""
     given = waiting.given
     if turn.state.burn is not None:
@@ -53,7 +53,7 @@ def follow(turn: Turn, waiting: Waiting) -> None:
     turn.place(given, to)
 
 
-def ready(turn: Turn) -> Coup:
+def ready(turn: PuntoBancaTurn) -> PuntoBancaCoup:
     """The round that takes a card now; at a table without keys it opens with its first card, its bets closed before it."""
     if turn.state.hand is None:
         turn.open_bets()
@@ -66,14 +66,14 @@ def ready(turn: Turn) -> Coup:
     return hand
 
 
-def stop(turn: Turn, waiting: Waiting, what: str, detail: str | None = None) -> None:
+def stop(turn: PuntoBancaTurn, waiting: Waiting, what: str, detail: str | None = None) -> None:
     """The card waits for a person."""
     turn.change(queue=(waiting,))
     turn.irregular(what, asks=turn.state.asks, detail=detail)
     turn.expect()
 
 
-def _objection(turn: Turn, waiting: Waiting) -> tuple[str, str | None] | None:
+def _objection(turn: PuntoBancaTurn, waiting: Waiting) -> tuple[str, str | None] | None:
     """Why this card may not simply go where the next one belongs."""
     given, hand, now = waiting.given, turn.state.hand, turn.state.shoe
     if waiting.trouble is not None:
@@ -84,7 +84,7 @@ def _objection(turn: Turn, waiting: Waiting) -> tuple[str, str | None] | None:
         return "shoe_over", None
     by_keys = turn.settings.rounds == "keys"
     if hand is None:
-        return ("card_out_of_round", None) if by_keys else _misplaced(turn, Coup(round=0), given)
+        return ("card_out_of_round", None) if by_keys else _misplaced(turn, PuntoBancaCoup(round=0), given)
     if not hand.closed and by_keys:
         return "card_before_close", None
     if next_place(hand, turn.book.third) is None:
@@ -93,7 +93,7 @@ def _objection(turn: Turn, waiting: Waiting) -> tuple[str, str | None] | None:
     return _misplaced(turn, hand, given)
 
 
-def _misplaced(turn: Turn, hand: Coup, given: CardDrawn) -> tuple[str, str | None] | None:
+def _misplaced(turn: PuntoBancaTurn, hand: PuntoBancaCoup, given: CardDrawn) -> tuple[str, str | None] | None:
     """What the shoe claims is not where the card belongs; or it came face up though it must lie face down."""
     to = next_place(hand, turn.book.third)
     assert to is not None
@@ -109,7 +109,7 @@ def _misplaced(turn: Turn, hand: Coup, given: CardDrawn) -> tuple[str, str | Non
 # The burn
 
 
-def burn(turn: Turn, waiting: Waiting) -> None:
+def burn(turn: PuntoBancaTurn, waiting: Waiting) -> None:
     """The first card is shown and says how many are burned, unseen."""
     now, card = turn.state.burn, waiting.given.card
     assert now is not None
@@ -126,7 +126,7 @@ def burn(turn: Turn, waiting: Waiting) -> None:
     finish_burn(turn)
 
 
-def finish_burn(turn: Turn, *, anyway: bool = False) -> None:
+def finish_burn(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
     """The burn is over when so many cards have come, or when a person says so."""
     now = turn.state.burn
     assert now is not None
@@ -140,7 +140,7 @@ def finish_burn(turn: Turn, *, anyway: bool = False) -> None:
     turn.expect()
 
 
-def burn_cards(turn: Turn, shown: str) -> int:
+def burn_cards(turn: PuntoBancaTurn, shown: str) -> int:
     """How many cards leave the shoe before the first round: so many, and the shown one if it is not one of them."""
     return pips(shown) + (turn.settings.burn_card == "apart")
 
@@ -148,7 +148,7 @@ def burn_cards(turn: Turn, shown: str) -> int:
 # What a silence hides
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: PuntoBancaTurn, given: AnyReading) -> None:
     """The shoe is not heard, or was not: a card may be missing, unless all cards of the round had come and lie face up."""
     state = turn.state
     if not isinstance(given, LinkLate | LinkGap):
@@ -163,7 +163,7 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
     turn.expect()
 
 
-def lose_place(turn: Turn) -> None:
+def lose_place(turn: PuntoBancaTurn) -> None:
     """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
     state, hand = turn.state, turn.state.hand
     by_shoe = turn.settings.rounds == "shoe"
@@ -173,7 +173,7 @@ def lose_place(turn: Turn) -> None:
         turn.change(adrift=True, unseen=state.unseen or not state.adrift)
 
 
-def _found(turn: Turn, given: CardDrawn) -> bool:
+def _found(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
     """At a table without keys: whether the shoe itself says that this is the first card of a round."""
     if turn.settings.rounds == "shoe" and (given.to, given.index) == ("player", 1):
         turn.change(adrift=False, unseen=False)
@@ -183,7 +183,7 @@ def _found(turn: Turn, given: CardDrawn) -> bool:
     return False
 
 
-def _hidden(turn: Turn, given: CardDrawn) -> bool:
+def _hidden(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
     """Whether a silence may have hidden a card before this one. Where the shoe counts the places itself, it cannot."""
     hand = turn.state.hand
     if hand is None or not hand.gap:
@@ -197,11 +197,11 @@ def _hidden(turn: Turn, given: CardDrawn) -> bool:
     return True
 
 
-def _late(turn: Turn, given: CardDrawn) -> None:
+def _late(turn: PuntoBancaTurn, given: CardDrawn) -> None:
     """A card known only after a silence is kept for a person; in the burn it is one that nobody saw come."""
     burning, now = turn.state.burn, turn.state.shoe
     if burning is None or now is None:
-        coups.late(turn, Card(card=given.card, frame=frame_of(given)))
+        coups.late(turn, PuntoBancaCard(card=given.card, frame=frame_of(given)))
         return
     turn.change(shoe=shoe.lose_count(now), burn=replace(burning, gap=True))
     turn.expect()
@@ -210,7 +210,7 @@ def _late(turn: Turn, given: CardDrawn) -> None:
 # What else the shoe says
 
 
-def take_cut(turn: Turn, _given: CardCut) -> None:
+def take_cut(turn: PuntoBancaTurn, _given: CardCut) -> None:
     """The cut card: the round in hand is the last; with none in hand the talla is over."""
     state = turn.state
     if state.shoe is None or state.shoe.continuous or state.shoe.cut_at is not None:
@@ -232,7 +232,7 @@ def take_cut(turn: Turn, _given: CardCut) -> None:
     turn.expect()
 
 
-def take_reset(turn: Turn, _given: ShoeReset) -> None:
+def take_reset(turn: PuntoBancaTurn, _given: ShoeReset) -> None:
     """The shoe started afresh. What is in it now only a person knows: new cards, or the same."""
     state = turn.state
     if state.shoe is None or state.reset or not (state.shoe.drawn or state.hand):
@@ -247,7 +247,7 @@ def take_reset(turn: Turn, _given: ShoeReset) -> None:
     turn.expect()
 
 
-def take_verdict(turn: Turn, given: ShoeResult) -> None:
+def take_verdict(turn: PuntoBancaTurn, given: ShoeResult) -> None:
     """The shoe's own verdict: a second witness, never the result."""
     hand = turn.state.hand
     if not turn.state.open or given.late:
@@ -268,7 +268,7 @@ def take_verdict(turn: Turn, given: ShoeResult) -> None:
         turn.settle()
 
 
-def _compare(turn: Turn, given: ShoeResult) -> None:
+def _compare(turn: PuntoBancaTurn, given: ShoeResult) -> None:
     """The verdict on the round whose result was just published."""
     last = turn.state.entry(turn.state.round)
     if last is None or last.kind != "result" or last.compared or not last.hands:
@@ -277,14 +277,14 @@ def _compare(turn: Turn, given: ShoeResult) -> None:
     if turn.disagrees(given, last):
         frame = frame_of(given)
         frames = (*last.frames, frame) if frame else last.frames
-        cards = tuple(Card(card=card, up=True) for card in in_order(last))
+        cards = tuple(PuntoBancaCard(card=card, up=True) for card in in_order(last))
         turn.irregular("witnesses_disagree", asks=OUTCOMES, detail=f"the shoe says {given.winner}", frames=frames)
-        turn.record(Entry(round=last.round, kind="unresolved", cards=cards, frames=frames))
+        turn.record(PuntoBancaEntry(round=last.round, kind="unresolved", cards=cards, frames=frames))
         candidate = last.winner
         turn.say(RoundUnresolved(round=last.round, why="witnesses_disagree", candidate=candidate, frames=frames))
 
 
-def in_order(entry: Entry) -> tuple[str, ...]:
+def in_order(entry: PuntoBancaEntry) -> tuple[str, ...]:
     """The cards of a result in the order in which they came."""
     player, banker = (hand.cards for hand in entry.hands)
     return (player[0], banker[0], player[1], banker[1], *player[2:], *banker[2:])

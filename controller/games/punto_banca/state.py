@@ -19,7 +19,7 @@ SHOWN = 20
 """Rounds that the retained history shows."""
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PuntoBancaCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A card on the table. ``card`` is None where it was not read and nobody has said what it is."""
 
     card: str | None = None
@@ -32,7 +32,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.up and self.card is not None
 
 
-class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PuntoBancaCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand.
 
     ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may have hidden a card;
@@ -43,8 +43,8 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     round: int
     closed: bool = False
-    player: tuple[Card, ...] = ()
-    banker: tuple[Card, ...] = ()
+    player: tuple[PuntoBancaCard, ...] = ()
+    banker: tuple[PuntoBancaCard, ...] = ()
     told: tuple[Side, ...] = ()
     gap: bool = False
     before_gap: int = 0
@@ -58,12 +58,12 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Whether its bets are closed, or a card of it came."""
         return self.closed or bool(self.player or self.banker)
 
-    def cards(self, side: Side) -> tuple[Card, ...]:
+    def cards(self, side: Side) -> tuple[PuntoBancaCard, ...]:
         """The cards of one hand."""
         return self.player if side == "player" else self.banker
 
     @property
-    def dealt(self) -> tuple[tuple[Side, Card], ...]:
+    def dealt(self) -> tuple[tuple[Side, PuntoBancaCard], ...]:
         """All cards of the round, in the order in which they came."""
         first = [
             (side, self.cards(side)[index])
@@ -74,7 +74,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (*first, *third)
 
 
-class Burn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PuntoBancaBurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The burn before the first round. ``shown`` is None before the first card, or while nobody has read it."""
 
     drawn: int = 0
@@ -82,7 +82,7 @@ class Burn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     gap: bool = False
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PuntoBancaEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a person may confirm it."""
 
     round: int
@@ -90,7 +90,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     winner: str | None = None
     hands: tuple[Hand, ...] = ()
     marks: tuple[str, ...] = ()
-    cards: tuple[Card, ...] = ()
+    cards: tuple[PuntoBancaCard, ...] = ()
     frames: tuple[Frame, ...] = ()
     compared: bool = False
     corrected: bool = False
@@ -98,7 +98,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     article: str | None = None
 
 
-class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of punto y banca between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards that wait for a decision,
@@ -114,8 +114,8 @@ class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
 
     past: Past = ()
     shoe: Shoe | None = None
-    burn: Burn | None = None
-    hand: Coup | None = None
+    burn: PuntoBancaBurn | None = None
+    hand: PuntoBancaCoup | None = None
     queue: tuple[Waiting, ...] = ()
     carried: tuple[Waiting, ...] = ()
     spilled: bool = False
@@ -126,7 +126,7 @@ class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
     expected: str | None = None
     last: int | None = None
     last_since: int = 0
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[PuntoBancaEntry, ...] = ()
 
     @property
     def asks(self) -> tuple[str, ...]:

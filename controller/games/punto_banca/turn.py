@@ -27,7 +27,7 @@ from controller.games.coups import CoupTurn
 from controller.games.moves import frame_of
 from controller.games.punto_banca.coup import all_known, announced, count, hands_of, is_complete, marks_of, next_place, winner_of
 from controller.games.punto_banca.settings import PuntoBancaSettings
-from controller.games.punto_banca.state import QUEUE, Card, Coup, Entry, State
+from controller.games.punto_banca.state import QUEUE, PuntoBancaCard, PuntoBancaCoup, PuntoBancaEntry, PuntoBancaState
 from controller.games.stakes import Bounds, bounds
 from controller.rulebooks.law import Law
 from controller.rulebooks.punto_banca import PuntoBanca
@@ -39,11 +39,11 @@ OUTCOMES = ("round.confirm", "round.void")
 Why = Literal["silence", "witnesses_disagree", "undecided"]
 
 
-class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
+class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     """One step of a table of punto y banca."""
 
-    coup = Coup
-    outcome = Entry
+    coup = PuntoBancaCoup
+    outcome = PuntoBancaEntry
     queue = QUEUE
 
     def offered(self) -> Mapping[str, Bounds]:
@@ -60,7 +60,7 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
         assert hand is not None
         self.shut(by, unobserved=unobserved, gap=self.state.silent or (hand.gap and count(hand) > 0))
 
-    def lies_up(self, hand: Coup) -> bool:
+    def lies_up(self, hand: PuntoBancaCoup) -> bool:
         """Whether the next card of the round comes to lie face up."""
         third = count(hand) >= 4
         how = self.settings.third_card if third else self.settings.dealt
@@ -71,7 +71,7 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
         hand = self.state.hand
         assert hand is not None
         when_complete = self.settings.turn == "when_complete"
-        card = Card(card=given.card, up=self.lies_up(hand) or seen, frame=frame_of(given))
+        card = PuntoBancaCard(card=given.card, up=self.lies_up(hand) or seen, frame=frame_of(given))
         self.change_hand(**{to: (*hand.cards(to), card)})
         index = len(hand.cards(to)) + 1
         self.say(CardDealt(round=hand.round, to=to, index=index, card=card.card if card.up else None))
@@ -113,7 +113,7 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
             self.change(expected=to)
             self.say(CardExpected(round=state.hand.round if state.hand else 0, to=to))
 
-    def _decide(self, hand: Coup) -> None:
+    def _decide(self, hand: PuntoBancaCoup) -> None:
         """What the rules leave no choice about, once for each hand."""
         cards = {side: announced(hand, side) for side in SIDES}
         if any(is_natural(own) for own in cards.values()):
@@ -127,7 +127,7 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
         if to != "player" and len(cards["banker"]) == 2:
             self._decided(hand, "banker", "draw" if to == "banker" else "stand")
 
-    def _decided(self, hand: Coup, side: Side, decision: Literal["draw", "stand", "natural"]) -> None:
+    def _decided(self, hand: PuntoBancaCoup, side: Side, decision: Literal["draw", "stand", "natural"]) -> None:
         now = self.state.hand
         if now is None or side in now.told:
             return
@@ -154,9 +154,9 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
         elif complete and not self.state.queue and (hand.verdict is not None or self.settings.witness == "compared"):
             self.result(hand.round, announced(hand, "player"), announced(hand, "banker"), frames_of(hand), hand.stands)
 
-    def disagrees(self, verdict: ShoeResult, hand: Coup | Entry) -> bool:
+    def disagrees(self, verdict: ShoeResult, hand: PuntoBancaCoup | PuntoBancaEntry) -> bool:
         """Whether the shoe's verdict is not ours, as far as it says something."""
-        if isinstance(hand, Coup):
+        if isinstance(hand, PuntoBancaCoup):
             player, banker = announced(hand, "player"), announced(hand, "banker")
             ours, marks = winner_of(player, banker), marks_of(player, banker, self.settings)
         else:
@@ -180,29 +180,31 @@ class Turn(CoupTurn[PuntoBanca, PuntoBancaSettings, State]):
         marks = marks_of(player, banker, self.settings) if whole else (("tie",) if winner == "tie" else ())
         was = self.state.hand
         compared = was is not None and was.round == number and was.verdict is not None
-        self.record(Entry(round=number, kind="result", winner=winner, hands=hands, marks=marks, frames=frames, compared=compared))
+        self.record(
+            PuntoBancaEntry(round=number, kind="result", winner=winner, hands=hands, marks=marks, frames=frames, compared=compared)
+        )
         self.say(RoundResult(round=number, hands=hands, winner=winner, marks=marks, frames=frames, confirmed_by=confirmed_by))
         self.count_down(number)
         self.close_talla()
 
-    def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command) -> None:
+    def void(self, of: PuntoBancaCoup | PuntoBancaEntry, reason: VoidReason, law: Law, by: Command) -> None:
         """The round is null, by a person's word."""
-        self.record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
+        self.record(PuntoBancaEntry(round=of.round, kind="void", reason=reason, article=law.article))
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
         self.close_talla()
 
-    def unresolved(self, hand: Coup, why: Why, late: tuple[Card, ...] = ()) -> None:
+    def unresolved(self, hand: PuntoBancaCoup, why: Why, late: tuple[PuntoBancaCard, ...] = ()) -> None:
         """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""
         whole = count(hand) >= 4 and is_complete(hand, self.book.third)
         cards = tuple(card for _, card in hand.dealt) + late
         frames = frames_of(hand)
-        self.record(Entry(round=hand.round, kind="unresolved", cards=cards, frames=frames))
+        self.record(PuntoBancaEntry(round=hand.round, kind="unresolved", cards=cards, frames=frames))
         self.change(adrift=not whole and hand.verdict is None)
         candidate = winner_of(announced(hand, "player"), announced(hand, "banker")) if whole else None
         self.say(RoundUnresolved(round=hand.round, why=why, candidate=candidate, frames=frames))
         self.close_talla()
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: PuntoBancaEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
         hand = self.state.hand
         self.state = self.state.with_entry(entry)
@@ -237,7 +239,7 @@ def _filled(call: str, total: int) -> str:
     return f"{before}{' ' if before[-1:].isalpha() else ''}{total}{after}" if dots else call
 
 
-def frames_of(hand: Coup) -> tuple[Frame, ...]:
+def frames_of(hand: PuntoBancaCoup) -> tuple[Frame, ...]:
     """The evidence of the cards that lie face up, and of the shoe's verdict once all do; oldest first."""
     up = [card.frame for _, card in hand.dealt if card.known and card.frame is not None]
     verdict = frame_of(hand.verdict) if hand.verdict is not None and all_known(hand) else None

@@ -14,7 +14,7 @@ NUMBERS = range(1, 37)
 """The numbers of the cloth, three columns of twelve, without zero."""
 
 
-class Chances(msgspec.Struct, frozen=True):
+class RouletteChances(msgspec.Struct, frozen=True):
     """What a number is besides itself. Zero is none of it."""
 
     colour: Colour | None = None
@@ -24,11 +24,11 @@ class Chances(msgspec.Struct, frozen=True):
     column: int | None = None
 
 
-def chances(number: int, book: Roulette) -> Chances:
+def chances(number: int, book: Roulette) -> RouletteChances:
     """The simple chances, the dozen (1-3) and the column (1-3) of a number, as it is announced with the result."""
     if number == 0:
-        return Chances()
-    return Chances(
+        return RouletteChances()
+    return RouletteChances(
         colour=colour(number, book),
         parity="odd" if number % 2 else "even",
         half="falta" if number <= 18 else "pasa",
@@ -46,14 +46,14 @@ def colour(number: int, book: Roulette) -> Colour:
     return "red" if sum(divmod(number, 10)) % 2 else "black"
 
 
-class Cover(msgspec.Struct, frozen=True):
+class RouletteCover(msgspec.Struct, frozen=True):
     """One place on the cloth where a bet can lie: the kind of bet, and the numbers it covers."""
 
     bet: str
     numbers: frozenset[int]
 
 
-def covers(book: Roulette) -> tuple[Cover, ...]:
+def covers(book: Roulette) -> tuple[RouletteCover, ...]:
     """Every place on the cloth where the decree lets a bet lie."""
     columns = [frozenset(range(first, 37, 3)) for first in (1, 2, 3)]
     dozens = [frozenset(range(first, first + 12)) for first in (1, 13, 25)]
@@ -74,10 +74,10 @@ def covers(book: Roulette) -> tuple[Cover, ...]:
         "double_dozen": [dozens[0] | dozens[1], dozens[1] | dozens[2]],
         "simple": simple,
     }
-    return tuple(Cover(bet, numbers) for bet, each in places.items() if bet in book.bets for numbers in each)
+    return tuple(RouletteCover(bet, numbers) for bet, each in places.items() if bet in book.bets for numbers in each)
 
 
-def winning(number: int, book: Roulette) -> tuple[Cover, ...]:
+def winning(number: int, book: Roulette) -> tuple[RouletteCover, ...]:
     """Every place on the cloth that wins when the ball falls into this number."""
     return tuple(cover for cover in covers(book) if number in cover.numbers)
 

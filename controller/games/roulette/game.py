@@ -15,8 +15,8 @@ from controller.games import stakes
 from controller.games.roulette import commands, readings
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import RouletteSettings
-from controller.games.roulette.state import Entry, State
-from controller.games.roulette.turn import Turn
+from controller.games.roulette.state import RouletteState, WheelEntry
+from controller.games.roulette.turn import RouletteTurn
 from controller.games.roulette.wheel import faults
 from controller.games.wheels import game as wheels
 from controller.games.wheels.game import WheelGame
@@ -39,8 +39,8 @@ class RouletteGame(WheelGame):
 
     book: Roulette
     settings: RouletteSettings
-    state_type = State
-    turn_type = Turn
+    state_type = RouletteState
+    turn_type = RouletteTurn
     inputs = INPUTS
 
     def __init__(self, book: Roulette, settings: RouletteSettings) -> None:
@@ -50,7 +50,7 @@ class RouletteGame(WheelGame):
         stakes.refuse_unknown(settings.highest, book.bets)
         super().__init__(book, settings)
 
-    def own(self, state: State) -> dict[str, Any]:
+    def own(self, state: RouletteState) -> dict[str, Any]:
         """The colour of the last number, zeros running, and what a player may choose at them."""
         hand, tally = state.hand, state.tally()
         return {
@@ -59,7 +59,7 @@ class RouletteGame(WheelGame):
             "zero_choices": list(choices(self.book.zero, last_of_session=bool(hand and hand.last))),
         }
 
-    def tells(self, entry: Entry) -> dict[str, Any]:
+    def tells(self, entry: WheelEntry) -> dict[str, Any]:
         """The colour."""
         return {"colour": self._colour(entry.number)}
 

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from controller.games.moves import frames_of
-from controller.games.roulette.state import Hand, Launch
-from controller.games.roulette.turn import Turn
+from controller.games.roulette.state import RouletteLaunch, WheelRound
+from controller.games.roulette.turn import RouletteTurn
 from controller.games.wheels import readings as wheel
-from controller.games.wheels.readings import Courses, Seen
+from controller.games.wheels.readings import WheelCourses, WheelSeen
 from controller.games.wheels.state import WheelState
 from devices.readings import WheelCell, WheelNumber, WheelPhase
 
 
-def take_phase(turn: Turn, given: WheelPhase) -> None:
+def take_phase(turn: RouletteTurn, given: WheelPhase) -> None:
     """The wheel says what it is doing."""
     wheel.take_phase(turn, given, COURSES)
 
 
-def take_number(turn: Turn, given: WheelNumber) -> None:
+def take_number(turn: RouletteTurn, given: WheelNumber) -> None:
     """The wheel says where the ball lies."""
-    wheel.take_number(turn, Seen(given, given.number, f"number {given.number}", conflict=given.conflict))
+    wheel.take_number(turn, WheelSeen(given, given.number, f"number {given.number}", conflict=given.conflict))
 
 
-def take_cell(turn: Turn, given: WheelCell) -> None:
+def take_cell(turn: RouletteTurn, given: WheelCell) -> None:
     """A place that has no number at roulette: the device is one for another game."""
     wheel.take_foreign(turn, given, f"cell {given.cell}")
 
 
-def _ball_in_rim(turn: Turn, given: WheelPhase, _was: WheelState) -> None:
+def _ball_in_rim(turn: RouletteTurn, given: WheelPhase, _was: WheelState) -> None:
     """The ball runs in the rim: bets are open still."""
     wheel.opened_unseen(turn, given)
     if hand := turn.state.hand:
@@ -34,20 +34,20 @@ def _ball_in_rim(turn: Turn, given: WheelPhase, _was: WheelState) -> None:
     _standstill(turn, given)
 
 
-def _ball_in_rim_by_person(turn: Turn, given: WheelPhase, was: WheelState) -> None:
+def _ball_in_rim_by_person(turn: RouletteTurn, given: WheelPhase, was: WheelState) -> None:
     if was.hand:
         if not was.hand.launched and not was.gap and turn.over(given.spin):
             turn.change_hand(spin=given.spin)  # a launch of its own, though the wheel counts as for the round before
         _launched(turn, turn.state.hand or was.hand, given)
 
 
-def _no_more_bets(turn: Turn, given: WheelPhase, _was: WheelState) -> None:
+def _no_more_bets(turn: RouletteTurn, given: WheelPhase, _was: WheelState) -> None:
     """The ball is about to fall."""
     wheel.no_more_bets(turn, given, "ball_in_rim")
     _standstill(turn, given)
 
 
-COURSES = Courses(
+COURSES = WheelCourses(
     device={
         "closed": wheel.starting,
         "idle": wheel.starting,
@@ -60,18 +60,18 @@ COURSES = Courses(
 )
 
 
-def _standstill(turn: Turn, given: WheelPhase) -> None:
+def _standstill(turn: RouletteTurn, given: WheelPhase) -> None:
     """The rotor stands still though the ball has not fallen: a case for some decrees only."""
     if given.rpm == 0 and "cylinder_stopped" in turn.book.void:
         turn.breach("cylinder_stopped", given)
 
 
-def _launched(turn: Turn, hand: Hand, given: WheelPhase) -> None:
+def _launched(turn: RouletteTurn, hand: WheelRound, given: WheelPhase) -> None:
     """The ball runs in the rim: the rotor must turn against its direction at the launch before, the ball against the rotor."""
     if not hand.launched:
         before, heard = turn.state.rotor, turn.state.heard
         turn.change_hand(launched=True, frames=hand.frames + frames_of(given))
-        launch = Launch(given.direction, given.spin) if given.direction else None
+        launch = RouletteLaunch(given.direction, given.spin) if given.direction else None
         turn.change(rotor=launch, rotor_before=before, heard=True)
         if before and before.direction == given.direction and (heard or before.just_before(given.spin)):
             turn.breach("rotor_not_reversed", given)

@@ -9,7 +9,7 @@ import msgspec
 from controller.games.amounts import Count
 from controller.games.roulette.wheel import EUROPEAN
 from controller.games.stakes import Highest
-from controller.games.wheels.settings import Breach, Policy
+from controller.games.wheels.settings import Policy, WheelBreach
 
 
 class RouletteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -40,12 +40,12 @@ class RouletteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     """The highest stakes that the authorisation fixes, or of which the casino gave notice: ``straight simple`` ...."""
 
 
-BREACHES: dict[str, Breach] = {
-    "rotor_not_reversed": Breach("rotor_not_reversed", "rotor_not_reversed"),
-    "ball_with_rotor": Breach("ball_with_rotor", "ball_with_rotor"),
-    "failed_launch": Breach("bad_launch"),
-    "ball_removed": Breach("ball_out"),
-    "cylinder_stopped": Breach("cylinder_stopped"),
+BREACHES: dict[str, WheelBreach] = {
+    "rotor_not_reversed": WheelBreach("rotor_not_reversed", "rotor_not_reversed"),
+    "ball_with_rotor": WheelBreach("ball_with_rotor", "ball_with_rotor"),
+    "failed_launch": WheelBreach("bad_launch"),
+    "ball_removed": WheelBreach("ball_out"),
+    "cylinder_stopped": WheelBreach("cylinder_stopped"),
 }
 """The breaches that a setting of the same name decides."""
 

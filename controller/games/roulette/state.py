@@ -6,14 +6,14 @@ from typing import Self
 
 import msgspec
 
-from controller.games.wheels.state import Entry as Entry
-from controller.games.wheels.state import Hand as Hand
-from controller.games.wheels.state import Tally as LastNumber
+from controller.games.wheels.state import WheelEntry as WheelEntry
+from controller.games.wheels.state import WheelRound as WheelRound
 from controller.games.wheels.state import WheelState, tallied
+from controller.games.wheels.state import WheelTally as LastNumber
 from devices.readings import Direction
 
 
-class Launch(msgspec.Struct, frozen=True):
+class RouletteLaunch(msgspec.Struct, frozen=True):
     """How the rotor turned when the ball was launched, and for which spin of the wheel's own counter."""
 
     direction: Direction
@@ -24,30 +24,30 @@ class Launch(msgspec.Struct, frozen=True):
         return self.spin is not None and spin is not None and spin - self.spin in (0, 1)
 
 
-class Tally(LastNumber, frozen=True):
+class RouletteTally(LastNumber, frozen=True):
     """Where the results so far have led: the last valid number, and how many zeros running end with it."""
 
     zeros: int = 0
 
-    def after(self, entry: Entry) -> Self:
+    def after(self, entry: WheelEntry) -> Self:
         """Null and unresolved rounds change nothing."""
         if entry.number is None:
             return self
         return type(self)(entry.number, self.zeros + 1 if entry.number == 0 else 0)
 
 
-class State(WheelState, frozen=True, kw_only=True, omit_defaults=True):
+class RouletteState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
     """A roulette table between two inputs.
 
     ``rotor``: how the rotor turned at the last launch, if no long silence has come since; ``heard``: no short one has
     either. ``rotor_before``: how it turned at the launch before that of the round in hand.
     """
 
-    rotor: Launch | None = None
-    rotor_before: Launch | None = None
+    rotor: RouletteLaunch | None = None
+    rotor_before: RouletteLaunch | None = None
     heard: bool = True
-    before: Tally = Tally()
+    before: RouletteTally = RouletteTally()
 
-    def tally(self, upto: int | None = None) -> Tally:
+    def tally(self, upto: int | None = None) -> RouletteTally:
         """The tally after all remembered rounds, or after round ``upto``."""
         return tallied(self.before, self.entries, upto)

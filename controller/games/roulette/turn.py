@@ -10,19 +10,19 @@ from msgspec.structs import asdict
 from controller.contract.commands import Command, VoidReason
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import BREACHES, RouletteSettings
-from controller.games.roulette.state import Entry, Hand, State
+from controller.games.roulette.state import RouletteState, WheelEntry, WheelRound
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels.turn import WheelTurn
 from controller.rulebooks.rulebook import Law, Roulette
 from devices.readings import LinkGap, LinkLate, Number, Reading, WheelNumber, WheelPhase
 
 
-class Turn(WheelTurn):
+class RouletteTurn(WheelTurn):
     """One step of a roulette table."""
 
     book: Roulette
     settings: RouletteSettings
-    state: State
+    state: RouletteState
     opening = ("bets_open",)
     breaches = BREACHES
     put_back = True
@@ -50,11 +50,11 @@ class Turn(WheelTurn):
         """The zeros running up to this round."""
         return {"zeros": self.state.tally(upto=number).zeros}
 
-    def corrects(self, entry: Entry) -> dict[str, Any]:
+    def corrects(self, entry: WheelEntry) -> dict[str, Any]:
         """The zeros running up to this round, and whether its spin was the last of the session."""
         return {**self.tells_of_round(entry.round, None), "last_of_session": entry.last}
 
-    def concerns(self, fault: str, hand: Hand) -> bool:
+    def concerns(self, fault: str, hand: WheelRound) -> bool:
         """A launch that failed has launched nothing."""
         return fault == "failed_launch" or hand.launched
 
@@ -71,8 +71,8 @@ class Turn(WheelTurn):
         """The rotor may turn either way at the first launch of a session."""
         return {"rotor": None}
 
-    def void(self, of: Hand | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The spin is null, and the ball goes back into the last valid number before it is launched again."""
-        if isinstance(of, Hand) and of.launched and self.settings.rotor_after_void == "ignored":
+        if isinstance(of, WheelRound) and of.launched and self.settings.rotor_after_void == "ignored":
             self.change(rotor=self.state.rotor_before)
         super().void(of, reason, law, by)

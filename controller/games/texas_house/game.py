@@ -16,29 +16,29 @@ from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
 from controller.games.banked.readings import go_on
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.session import session
-from controller.games.texas_house.turn import Round, State, Turn
+from controller.games.texas_house.turn import TexasHouseRound, TexasHouseState, TexasHouseTurn
 
 
-def act(turn: Turn, given: HandAct) -> None:
+def act(turn: TexasHouseTurn, given: HandAct) -> None:
     """A player makes the second bet, or gives up; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if given.action not in ("go", "pass"):
-        raise Rejected("a player goes or gives up (pass)")
+        raise RejectedError("a player goes or gives up (pass)")
     (turn.act if given.stands else turn.take_back)(given.who, given.action, given.by)
     go_on(turn)
 
 
-def bet(turn: Turn, given: BetPlace | BetWithdraw) -> None:
+def bet(turn: TexasHouseTurn, given: BetPlace | BetWithdraw) -> None:
     """The supplementary bet."""
     session(turn)
     if turn.state.deal is None:
-        raise Rejected("no bets are open")
+        raise RejectedError("no bets are open")
     if given.bet != "txb":
-        raise Rejected("the bet that is told is txb; the ante lies in every box in play")
+        raise RejectedError("the bet that is told is txb; the ante lies in every box in play")
     placed = isinstance(given, BetPlace)
     turn.bet(given.who, placed, given.amount if isinstance(given, BetPlace) else None, given.by)
 
@@ -49,11 +49,11 @@ INPUTS = banked.INPUTS.also(at_the_table={HandAct: act, BetPlace: bet, BetWithdr
 class TexasHouseGame(BankedGame):
     """The game under one decree with one table's settings."""
 
-    state_type = State
-    turn_type = Turn
+    state_type = TexasHouseState
+    turn_type = TexasHouseTurn
     inputs = INPUTS
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: TexasHouseState) -> dict[str, Any]:
         """What the retained state tells."""
         deal, pays = state.deal, ("ante", "second", "bonus")
         return super().show(state) | {
@@ -63,6 +63,6 @@ class TexasHouseGame(BankedGame):
             "limits": list(self.book.limits),
         }
 
-    def stage(self, deal: Round) -> str:
+    def stage(self, deal: TexasHouseRound) -> str:
         """The phase after the deal."""
         return "players" if len(deal.spoke) < len(deal.boxes) else "showdown"

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from controller.contract.commands import Command, DealError, ResultCorrect, VoidReason
 from controller.contract.events import AwardQualified, BetPlaced, Hand, Settled
-from controller.games.banked.state import BankedState, Deal
+from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.hands.evaluator import Value, best_of, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker import cards as poker_cards
-from controller.games.poker.correction import Outcome, came_to_lie, say_awards
+from controller.games.poker.correction import PokerOutcome, came_to_lie, say_awards
 from controller.games.poker.deal import Order
-from controller.games.poker.state import Entry
+from controller.games.poker.state import PokerEntry
 from controller.games.texas_house.settings import TexasHouseSettings
 from controller.rulebooks.common_poker import TexasHouse
 from controller.rulebooks.law import Law
@@ -28,7 +28,7 @@ Word = Literal["go", "pass", "touched"]
 """What became of a hand: it goes, it gave up, or it was withdrawn because it touched another."""
 
 
-class Round(Deal, frozen=True, kw_only=True, omit_defaults=True):
+class TexasHouseRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``bonus``: who has the supplementary bet; ``spoke``: who has decided; ``awarded``: which bonus was said
     to win.
     """
@@ -38,11 +38,11 @@ class Round(Deal, frozen=True, kw_only=True, omit_defaults=True):
     awarded: tuple[AwardQualified, ...] = ()
 
 
-class State(BankedState, frozen=True, kw_only=True, omit_defaults=True):
+class TexasHouseState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of texas against the house between two inputs."""
 
-    deal: Round | None = None
-    played: tuple[Round, ...] = ()
+    deal: TexasHouseRound | None = None
+    played: tuple[TexasHouseRound, ...] = ()
 
 
 def reaches(made: Value, pair: str, ranking: str) -> bool:
@@ -72,18 +72,18 @@ def settled(book: TexasHouse, mine: Value, bank: Value) -> tuple[Settled, Settle
     return Settled(bet="ante", outcome=outcome), Settled(bet="second", outcome=outcome)
 
 
-class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
+class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]):
     """One step of a table of texas against the house."""
 
     @property
-    def hand(self) -> Round:
+    def hand(self) -> TexasHouseRound:
         """The round in hand; there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
-    def new_deal(self, number: int) -> Round:
+    def new_deal(self, number: int) -> TexasHouseRound:
         """A round of the boxes in play."""
-        return Round(round=number, boxes=self.state.boxes)
+        return TexasHouseRound(round=number, boxes=self.state.boxes)
 
     @property
     def boxes(self) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
         who = given.who or ""
         if given.error in ("exposed", "touched") and who in self.boxes:
             if not poker_cards.hand(self.hand.table, who):
-                raise Rejected(f"{who} has no cards")
+                raise RejectedError(f"{who} has no cards")
             if given.error == "touched":
                 self._withdraw(who, "touched")
                 self.irregular("hands_touched", detail=who)
@@ -146,11 +146,11 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
     def act(self, who: str, action: Literal["go", "pass"], by: str) -> None:
         """A player makes the second bet, or gives up."""
         if self.hand.due:
-            raise Rejected("the flop is not dealt")
+            raise RejectedError("the flop is not dealt")
         if who not in self.boxes:
-            raise Rejected(f"{who} has no hand")
+            raise RejectedError(f"{who} has no hand")
         if who in self.hand.spoke:
-            raise Rejected(f"{who} has spoken already")
+            raise RejectedError(f"{who} has spoken already")
         self.decided(who, action, by)
         if action == "pass":
             self._withdraw(who, "pass")
@@ -161,9 +161,9 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
         """What a player was told to do was a mistake; not once the turn card lies, or a hand does."""
         said, flop = self.hand.spoke.get(who), len(self.first)
         if said != action:
-            raise Rejected(f"{who} has said {f'{said} last' if said else 'nothing'}: that alone can be taken back")
+            raise RejectedError(f"{who} has said {f'{said} last' if said else 'nothing'}: that alone can be taken back")
         if len(self.hand.table) > flop or any(poker_cards.is_up(self.hand.table, each) for each in (DEALER, *self.boxes)):
-            raise Rejected("the turn card or a hand lies open already: say round.void if the round cannot stand")
+            raise RejectedError("the turn card or a hand lies open already: say round.void if the round cannot stand")
         spoke = {each: word for each, word in self.hand.spoke.items() if each != who}
         table = poker_cards.take_up(self.hand.table, who) if action == "pass" else self.hand.table
         self.change_deal(spoke=spoke, table=table, order=self.first)
@@ -172,11 +172,11 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
     def bet(self, who: str, lies: bool, amount: int | None, by: str) -> None:
         """The supplementary bet is made, or taken back, before bets are closed."""
         if self.hand.closed:
-            raise Rejected("bets are closed")
+            raise RejectedError("bets are closed")
         if who not in self.boxes:
-            raise Rejected(f"{who} is not in play")
+            raise RejectedError(f"{who} is not in play")
         if lies == (who in self.hand.bonus):
-            raise Rejected(f"the bonus of {who} {'lies already' if lies else 'does not lie'}")
+            raise RejectedError(f"the bonus of {who} {'lies already' if lies else 'does not lie'}")
         own = (who,) if lies else ()
         self.change_deal(bonus=(*(each for each in self.hand.bonus if each != who), *own))
         self.say(BetPlaced(round=self.hand.round, who=who, bet="txb", lies=lies, amount=amount, by=by))
@@ -187,9 +187,9 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
     def may_show(self, who: str) -> None:
         """Players' hands after all have spoken, the bank's after turn and river."""
         if len(self.hand.spoke) < len(self.boxes) or (who == DEALER and self.hand.due):
-            raise Rejected("the players have not all spoken" if not self.hand.due else "turn and river are not dealt")
+            raise RejectedError("the players have not all spoken" if not self.hand.due else "turn and river are not dealt")
         if who not in (DEALER, *self.going):
-            raise Rejected(f"{who} has no hand to show")
+            raise RejectedError(f"{who} has no hand to show")
 
     def missing(self) -> tuple[str, ...]:
         """When all common cards lie, the bank's hand and those that play against it."""
@@ -229,11 +229,13 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
 
     decides = True
 
-    def amended(self, deal: Round, entry: Entry, given: ResultCorrect) -> tuple[Round, Entry, ResultCorrect]:
+    def amended(
+        self, deal: TexasHouseRound, entry: PokerEntry, given: ResultCorrect
+    ) -> tuple[TexasHouseRound, PokerEntry, ResultCorrect]:
         """A hand that was told as giving up and went: it, the bank's and all common cards lay open."""
         for who, decision in (given.decisions or {}).items():
             if (deal.spoke.get(who), decision) != ("pass", "go"):
-                raise Rejected(f"{who} did not give up in round {deal.round}: that alone can have been told wrongly")
+                raise RejectedError(f"{who} did not give up in round {deal.round}: that alone can have been told wrongly")
         if not given.decisions:
             return deal, entry, given
         own = self.book.deal.count("boxes")
@@ -243,7 +245,7 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
         there = came_to_lie(entry, given, sizes)
         lie = {each.who: len(each.cards) for each in there.hands}
         if lacking := [who for who, size in sizes.items() if lie.get(who) != size]:
-            raise Rejected(f"say the cards of {', '.join(lacking)} too: they lay open then")
+            raise RejectedError(f"say the cards of {', '.join(lacking)} too: they lay open then")
         return replace(deal, spoke={**deal.spoke, **given.decisions}), there, given
 
     def _lie(self) -> dict[str, tuple[str, ...]]:
@@ -252,7 +254,7 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
         own = {who: poker_cards.up(table, who) for who in (DEALER, *self.boxes) if poker_cards.is_up(table, who)}
         return own | {BOARD: poker_cards.up(table, BOARD)}
 
-    def _awards(self, deal: Round, lie: Cards) -> tuple[AwardQualified, ...]:
+    def _awards(self, deal: TexasHouseRound, lie: Cards) -> tuple[AwardQualified, ...]:
         flop = lie[BOARD][: self.book.board[0]]
         found = []
         for who in deal.bonus:
@@ -265,12 +267,12 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
                 )
         return tuple(found)
 
-    def outcome(self, deal: Round, lie: Cards) -> Outcome:
+    def outcome(self, deal: TexasHouseRound, lie: Cards) -> PokerOutcome:
         """Every bet of the round; the bank's hand is there where anybody plays against it."""
         bank = best_of(lie[DEALER], lie[BOARD], self.book.ranking) if "go" in deal.spoke.values() else None
         shown = () if bank is None else (Hand(who=DEALER, cards=lie[DEALER], kind=bank.category, best=bank.cards),)
         plays = bank is not None and reaches(bank, self.book.qualifies, self.book.ranking)
-        return Outcome(
+        return PokerOutcome(
             hands=(
                 *shown,
                 Hand(who=BOARD, cards=lie[BOARD]),
@@ -280,7 +282,7 @@ class Turn(BankedTurn[TexasHouse, TexasHouseSettings, State]):
             awards=self._awards(deal, lie),
         )
 
-    def _result(self, deal: Round, who: str, lie: Cards, bank: Value | None) -> Hand:
+    def _result(self, deal: TexasHouseRound, who: str, lie: Cards, bank: Value | None) -> Hand:
         word, supplement = deal.spoke[who], who in deal.bonus
         if word == "touched":
             return Hand(who=who, cards=())

@@ -18,19 +18,19 @@ from controller.contract.events import CardDealt, CardRemoved
 from controller.games import coups, shoe, talla
 from controller.games.cards import is_card
 from controller.games.coups import Waiting
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.moves import frame_of
 from controller.games.session import announce_last_rounds, no_round, null_by, session, stands, undecided
 from controller.games.trente import refait
 from controller.games.trente.readings import cut, follow_all, lose_place, ready
 from controller.games.trente.rows import WINNERS, Winner, is_coup, next_row, rows, winner
-from controller.games.trente.state import Card, Coup
-from controller.games.trente.turn import Turn
+from controller.games.trente.state import TrenteCard, TrenteCoup
+from controller.games.trente.turn import TrenteTurn
 
 # The shoe
 
 
-def start_shoe(turn: Turn, given: ShoeStart) -> None:
+def start_shoe(turn: TrenteTurn, given: ShoeStart) -> None:
     """Cards are in the shoe: a talla begins."""
     session(turn)
     no_round(turn)
@@ -44,18 +44,18 @@ def start_shoe(turn: Turn, given: ShoeStart) -> None:
 # Bets
 
 
-def open_bets(turn: Turn, given: BetsOpen) -> None:
+def open_bets(turn: TrenteTurn, given: BetsOpen) -> None:
     """Bets open for a new round."""
     coups.may_open(turn)
     turn.open_bets(given.by)
     turn.expect()
 
 
-def close_bets(turn: Turn, given: BetsClose) -> None:
+def close_bets(turn: TrenteTurn, given: BetsClose) -> None:
     """No more bets; cards that were left for this round are its first."""
     session(turn)
     if turn.state.hand is None or turn.state.hand.closed:
-        raise Rejected("no bets are open")
+        raise RejectedError("no bets are open")
     turn.close_bets(given.by)
     carried = turn.state.carried
     turn.change(carried=())
@@ -66,50 +66,50 @@ def close_bets(turn: Turn, given: BetsClose) -> None:
 # Decisions
 
 
-def void(turn: Turn, given: RoundVoid) -> None:
+def void(turn: TrenteTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge; for the cut card too, where the shoe does not see it."""
     of, now = undecided(turn.state, turn.state.hand, given.round), turn.state.shoe
     law = null_by(turn, given)
-    if given.reason == "cut_card" and isinstance(of, Coup):
+    if given.reason == "cut_card" and isinstance(of, TrenteCoup):
         if now is None or now.continuous:
-            raise Rejected("no cut card is in this shoe")
+            raise RejectedError("no cut card is in this shoe")
         cut(turn, given)
     else:
         turn.void(of, given.reason, law, given)
     turn.expect()
 
 
-def confirm(turn: Turn, given: RoundConfirm) -> None:
+def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
     """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
     hand = turn.state.hand
     of = undecided(turn.state, hand, given.round, first=hand is not None and hand.gap)
     said = _said(given.winner) if given.winner is not None else None
-    if isinstance(of, Coup) and (turn.state.queue or of.unread):
-        raise Rejected("a card waits for card.decide")
-    if isinstance(of, Coup) and not of.gap:
-        raise Rejected(f"round {of.round} waits for no decision")
+    if isinstance(of, TrenteCoup) and (turn.state.queue or of.unread):
+        raise RejectedError("a card waits for card.decide")
+    if isinstance(of, TrenteCoup) and not of.gap:
+        raise RejectedError(f"round {of.round} waits for no decision")
     known = tuple(each.card for each in of.cards if each.card is not None)
     whole = len(known) == len(of.cards) and all(map(is_card, known)) and is_coup(known)
     if not whole and said is None:
-        raise Rejected(f"the cards of round {of.round} are not all known: say the winner")
+        raise RejectedError(f"the cards of round {of.round} are not all known: say the winner")
     before = refait.counts(turn.state)
     turn.result(of.round, of.cards, stands(given), None if whole and said in (None, winner(known)) else said)
     turn.tell_refaits(before, of.round, given)
-    if isinstance(of, Coup):
+    if isinstance(of, TrenteCoup):
         turn.change(adrift=True)  # its last cards may still come
     turn.expect()
 
 
-def correct(turn: Turn, given: ResultCorrect) -> None:
+def correct(turn: TrenteTurn, given: ResultCorrect) -> None:
     """A published result was wrong: another row has won, or none."""
     entry = coups.to_correct(turn, given)
     won = _said(given.winner)
     if won == entry.winner:
-        raise Rejected(f"the winner of round {given.round} is {won} already")
+        raise RejectedError(f"the winner of round {given.round} is {won} already")
     turn.correct(entry, won, given)
 
 
-def announce_last(turn: Turn, given: LastRoundsAnnounce) -> None:
+def announce_last(turn: TrenteTurn, given: LastRoundsAnnounce) -> None:
     """The last hands of the session. Where the decree does not say how many are announced, it is the one in progress, or the next:
     at the last one 31-31 leaves no choice.
     """
@@ -120,11 +120,11 @@ def _said(winner: str | None) -> Winner:
     """The winner that a person says."""
     found = next((each for each in WINNERS if each == winner), None)
     if found is None:
-        raise Rejected(f"say the winner: {', '.join(WINNERS)} (both rows make 31)")
+        raise RejectedError(f"say the winner: {', '.join(WINNERS)} (both rows make 31)")
     return found
 
 
-def decide(turn: Turn, given: CardDecide) -> None:
+def decide(turn: TrenteTurn, given: CardDecide) -> None:
     """A person decides about what waits: what is in the shoe, a card not read, the card that waits."""
     state, hand = turn.state, turn.state.hand
     if state.reset:
@@ -139,14 +139,14 @@ def decide(turn: Turn, given: CardDecide) -> None:
         _waiting(turn, given, state.queue[0])
         follow_all(turn, state.queue[1:])
     else:
-        raise Rejected("no card waits for a decision")
+        raise RejectedError("no card waits for a decision")
     if turn.state.spilled and not turn.state.queue:
         turn.change(spilled=False)
         lose_place(turn)
     turn.expect()
 
 
-def _unread(turn: Turn, given: CardDecide, hand: Coup) -> None:
+def _unread(turn: TrenteTurn, given: CardDecide, hand: TrenteCoup) -> None:
     """The first card of the round that was not read: it is this one, or it leaves the game."""
     index = next(place for place, each in enumerate(hand.cards) if each.card is None)
     before, after = hand.cards[:index], hand.cards[index + 1 :]
@@ -156,7 +156,7 @@ def _unread(turn: Turn, given: CardDecide, hand: Coup) -> None:
         turn.say(CardRemoved(round=hand.round, why="card_unread", card=None))
         return
     if given.action != "read":
-        raise Rejected("a card was not read: say read and the card, or remove, or round.void")
+        raise RejectedError("a card was not read: say read and the card, or remove, or round.void")
     card = talla.read_card(given)
     assert turn.state.shoe is not None
     counted, trouble = shoe.read(turn.state.shoe, card)
@@ -171,7 +171,7 @@ def _unread(turn: Turn, given: CardDecide, hand: Coup) -> None:
         turn.irregular(trouble)
 
 
-def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
+def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
     """The card that waits: it counts, it is another, it leaves the game, or it is the first of the next round."""
     hand, now = turn.state.hand, turn.state.shoe
     assert now is not None
@@ -180,7 +180,7 @@ def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
         _stand(turn, given)
         return
     if given.action == "for":
-        raise Rejected("a card goes to the row that the rules say: accept it, or remove it")
+        raise RejectedError("a card goes to the row that the rules say: accept it, or remove it")
     if given.action == "read":
         card = talla.read_card(given)
         counted, _ = shoe.reread(now, waiting.given.card, card)
@@ -190,7 +190,7 @@ def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
     settled = Waiting(given=replace(waiting.given, unsure=False))
     by_keys = turn.settings.rounds == "keys"
     if not (settled.given.card is None or is_card(settled.given.card)):
-        raise Rejected(f"{settled.given.card!r} is no card of the game: say read and the card, or remove it")
+        raise RejectedError(f"{settled.given.card!r} is no card of the game: say read and the card, or remove it")
     if (hand is not None and given.action == "next_round") or (by_keys and (hand is None or not hand.closed)):
         turn.change(carried=(*turn.state.carried, settled))
         _stand(turn, given)
@@ -200,11 +200,11 @@ def _waiting(turn: Turn, given: CardDecide, waiting: Waiting) -> None:
     hand = turn.state.hand
     assert hand is not None
     if hand.gap:
-        turn.unresolved(hand, "silence", (Card(card=settled.given.card, frame=frame_of(settled.given)),))
+        turn.unresolved(hand, "silence", (TrenteCard(card=settled.given.card, frame=frame_of(settled.given)),))
     else:
         turn.place(settled.given)
 
 
-def _stand(turn: Turn, given: CardDecide) -> None:
+def _stand(turn: TrenteTurn, given: CardDecide) -> None:
     if turn.state.hand is not None:
         turn.change_hand(stands=stands(given))

@@ -21,8 +21,8 @@ from controller.games.rounds import line
 from controller.games.trente import commands, readings, refait
 from controller.games.trente.rows import ROWS, points, rows
 from controller.games.trente.settings import TrenteSettings
-from controller.games.trente.state import SHOWN, Entry, State
-from controller.games.trente.turn import Turn
+from controller.games.trente.state import SHOWN, TrenteEntry, TrenteState
+from controller.games.trente.turn import TrenteTurn
 from controller.games.zero import choices
 from controller.rulebooks.trente import Trente
 from devices import readings as device
@@ -55,18 +55,18 @@ INPUTS = Inputs(
 )
 
 
-class TrenteGame(Machine[Trente, TrenteSettings, State, Turn]):
+class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
     """The game under one decree with one table's settings. The last five cards lie face down: what they are is confidential."""
 
-    state_type = State
-    turn_type = Turn
+    state_type = TrenteState
+    turn_type = TrenteTurn
     inputs = INPUTS
 
     def __init__(self, book: Trente, settings: TrenteSettings) -> None:
         stakes.refuse_unknown(settings.highest, ("chances",))
         super().__init__(book, settings)
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: TrenteState) -> dict[str, Any]:
         """What the retained state tells."""
         on_table = _on_table(state)
         last = state.last_result()
@@ -94,18 +94,18 @@ class TrenteGame(Machine[Trente, TrenteSettings, State, Turn]):
             "settings": msgspec.to_builtins(self.settings),
         }
 
-    def history(self, state: State) -> list[dict[str, Any]]:
+    def history(self, state: TrenteState) -> list[dict[str, Any]]:
         """The latest rounds of the session, oldest first."""
         return [self._line(state, entry) for entry in state.entries[-SHOWN:]]
 
-    def _line(self, state: State, entry: Entry) -> dict[str, Any]:
+    def _line(self, state: TrenteState, entry: TrenteEntry) -> dict[str, Any]:
         points = {hand.who: hand.points for hand in entry.hands}
         told = refait.told(state, self.settings, entry)
         told["choices"] = list(told["choices"])
         return line(entry, winner=entry.winner, points=points, marks=list(entry.marks), **told, corrected=entry.corrected)
 
 
-def _on_table(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _on_table(state: TrenteState) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rows as they lie: of the round in hand, or of the last result until the next round begins."""
     if state.hand is not None:
         return rows(state.hand.known)
@@ -114,7 +114,7 @@ def _on_table(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return black, red
 
 
-def _phase(state: State) -> str:
+def _phase(state: TrenteState) -> str:
     """``closed``, ``no_shoe``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``."""
     if not state.open:
         return "closed"

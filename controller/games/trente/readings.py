@@ -13,12 +13,12 @@ from controller.contract.events import CardRemoved
 from controller.games import coups, shoe, talla
 from controller.games.coups import Waiting
 from controller.games.moves import frame_of
-from controller.games.trente.state import Card
-from controller.games.trente.turn import Turn
+from controller.games.trente.state import TrenteCard
+from controller.games.trente.turn import TrenteTurn
 from devices.readings import AnyReading, CardCut, CardDrawn, LinkGap, LinkLate, LinkUp, ShoeReset
 
 
-def take_card(turn: Turn, given: CardDrawn) -> None:
+def take_card(turn: TrenteTurn, given: CardDrawn) -> None:
     """A card left the shoe. It counts, wherever it goes."""
     waiting = coups.arrived(turn, given)
     if waiting is None:
@@ -26,12 +26,12 @@ def take_card(turn: Turn, given: CardDrawn) -> None:
     if turn.state.shoe is not None and turn.state.shoe.cut_at is not None:
         _last(turn)
     elif given.late:
-        coups.late(turn, Card(card=given.card, frame=frame_of(given)))
+        coups.late(turn, TrenteCard(card=given.card, frame=frame_of(given)))
     elif not coups.waits(turn, waiting):
         follow(turn, waiting)
 
 
-def follow(turn: Turn, waiting: Waiting) -> None:
+def follow(turn: TrenteTurn, waiting: Waiting) -> None:
     """The card goes to its row, or stops the table."""
     if turn.state.adrift:
         if turn.state.unseen:
@@ -53,13 +53,13 @@ def follow(turn: Turn, waiting: Waiting) -> None:
     if hand.unread:
         turn.change(queue=(waiting,))  # where it belongs is known when the card before it is
     elif hand.gap:
-        turn.unresolved(hand, "silence", (Card(card=waiting.given.card, frame=frame_of(waiting.given)),))
+        turn.unresolved(hand, "silence", (TrenteCard(card=waiting.given.card, frame=frame_of(waiting.given)),))
         turn.expect()
     else:
         turn.place(waiting.given)
 
 
-def follow_all(turn: Turn, cards: tuple[Waiting, ...]) -> None:
+def follow_all(turn: TrenteTurn, cards: tuple[Waiting, ...]) -> None:
     """Several cards, in their order; where one stops the table, those after it wait with it."""
     for each in cards:
         if turn.state.queue:
@@ -68,7 +68,7 @@ def follow_all(turn: Turn, cards: tuple[Waiting, ...]) -> None:
             follow(turn, each)
 
 
-def ready(turn: Turn) -> None:
+def ready(turn: TrenteTurn) -> None:
     """A round takes a card now; at a table without keys it opens with its first card, its bets closed before it."""
     if turn.state.hand is None:
         turn.open_bets()
@@ -78,7 +78,7 @@ def ready(turn: Turn) -> None:
         turn.close_bets(unobserved=True)
 
 
-def _objection(turn: Turn, waiting: Waiting) -> str | None:
+def _objection(turn: TrenteTurn, waiting: Waiting) -> str | None:
     """Why this card may not simply go where the next one belongs."""
     hand = turn.state.hand
     if waiting.trouble is not None:
@@ -95,14 +95,14 @@ def _objection(turn: Turn, waiting: Waiting) -> str | None:
 # The cut card
 
 
-def take_cut(turn: Turn, _given: CardCut) -> None:
+def take_cut(turn: TrenteTurn, _given: CardCut) -> None:
     """The cut card came."""
     now = turn.state.shoe
     if now is not None and not now.continuous and now.cut_at is None:
         cut(turn)
 
 
-def cut(turn: Turn, by: Command | None = None) -> None:
+def cut(turn: TrenteTurn, by: Command | None = None) -> None:
     """The round in hand is null, and as many cards as the decree wants are behind the cut card. ``by``: a person says so."""
     state = turn.state
     assert state.shoe is not None
@@ -116,7 +116,7 @@ def cut(turn: Turn, by: Command | None = None) -> None:
     turn.expect()
 
 
-def _last(turn: Turn) -> None:
+def _last(turn: TrenteTurn) -> None:
     """One of the last cards: it lies face down and is counted."""
     turn.change(tail=turn.state.tail + 1)
     law = turn.book.laws["last_five"]
@@ -128,7 +128,7 @@ def _last(turn: Turn) -> None:
 # What a silence hides
 
 
-def take_silence(turn: Turn, given: AnyReading) -> None:
+def take_silence(turn: TrenteTurn, given: AnyReading) -> None:
     """The shoe is not heard, or was not: a card may be missing from a round whose bets are closed."""
     state = turn.state
     if not isinstance(given, LinkLate | LinkGap):
@@ -139,7 +139,7 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
     turn.expect()
 
 
-def lose_place(turn: Turn) -> None:
+def lose_place(turn: TrenteTurn) -> None:
     """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
     state, hand = turn.state, turn.state.hand
     by_shoe = turn.settings.rounds == "shoe"
@@ -154,7 +154,7 @@ def lose_place(turn: Turn) -> None:
 # What else the shoe says
 
 
-def take_reset(turn: Turn, _given: ShoeReset) -> None:
+def take_reset(turn: TrenteTurn, _given: ShoeReset) -> None:
     """The shoe started afresh. What is in it now only a person knows: new cards, or the same."""
     state = turn.state
     if state.shoe is None or state.reset or not (state.shoe.drawn or state.hand):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from controller.games.trente.settings import TrenteSettings
-from controller.games.trente.state import Entry, State
+from controller.games.trente.state import TrenteEntry, TrenteState
 from controller.games.zero import choices
 
 
-def running(state: State, number: int | None = None) -> int:
+def running(state: TrenteState, number: int | None = None) -> int:
     """How many refaits running end with this round, or with the latest one. A null coup changes nothing, nor does a tie."""
     count = 0
     for entry in reversed(state.entries):
@@ -20,12 +20,12 @@ def running(state: State, number: int | None = None) -> int:
     return count
 
 
-def counts(state: State) -> dict[int, int]:
+def counts(state: TrenteState) -> dict[int, int]:
     """How many refaits running each remembered one was, by its round."""
     return {entry.round: running(state, entry.round) for entry in state.entries if entry.winner == "refait"}
 
 
-def told(state: State, settings: TrenteSettings, entry: Entry) -> dict[str, Any]:
+def told(state: TrenteState, settings: TrenteSettings, entry: TrenteEntry) -> dict[str, Any]:
     """What a result tells of it: how many running, whether the hand was the last of the session, and what may be done with the
     bets that lie. None running: it was no refait.
     """

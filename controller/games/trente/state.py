@@ -18,21 +18,21 @@ SHOWN = 20
 """Rounds that the retained history shows."""
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TrenteCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A card on the table, face up. ``card`` is None where it was not read and nobody has said what it is."""
 
     card: str | None = None
     frame: Frame | None = None
 
 
-class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TrenteCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``gap``: since its bets closed a silence may have hidden a card. ``stands``: who decided about one.
     ``bets``: those that were told.
     """
 
     round: int
     closed: bool = False
-    cards: tuple[Card, ...] = ()
+    cards: tuple[TrenteCard, ...] = ()
     gap: bool = False
     stands: str | None = None
     bets: tuple[Stake, ...] = ()
@@ -53,7 +53,7 @@ class Coup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return len(self.known) < len(self.cards)
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TrenteEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round. ``cards``: of an unresolved one, all that were seen, in order; a person may confirm it.
     ``last``: it was the last hand of the session.
     """
@@ -63,14 +63,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     winner: Winner | None = None
     hands: tuple[Hand, ...] = ()
     marks: tuple[str, ...] = ()
-    cards: tuple[Card, ...] = ()
+    cards: tuple[TrenteCard, ...] = ()
     last: bool = False
     corrected: bool = False
     reason: str | None = None
     article: str | None = None
 
 
-class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of trente et quarante between two inputs.
 
     ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card. ``queue``: cards that wait for a
@@ -84,7 +84,7 @@ class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
     past: Past = ()
     shoe: Shoe | None = None
     tail: int = 0
-    hand: Coup | None = None
+    hand: TrenteCoup | None = None
     queue: tuple[Waiting, ...] = ()
     carried: tuple[Waiting, ...] = ()
     spilled: bool = False
@@ -95,7 +95,7 @@ class State(CoupState[Entry], frozen=True, kw_only=True, omit_defaults=True):
     expected: str | None = None
     last: int | None = None
     last_since: int = 0
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[TrenteEntry, ...] = ()
 
     def is_last(self, number: int) -> bool:
         """Whether this round, of which the result is not said yet, is the last hand of the session, as announced."""

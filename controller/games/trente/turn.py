@@ -26,17 +26,17 @@ from controller.games.stakes import Bounds, bounds
 from controller.games.trente import refait
 from controller.games.trente.rows import ROWS, Winner, hands, is_coup, marks, next_row, rows, winner
 from controller.games.trente.settings import TrenteSettings
-from controller.games.trente.state import QUEUE, Card, Coup, Entry, State
+from controller.games.trente.state import QUEUE, TrenteCard, TrenteCoup, TrenteEntry, TrenteState
 from controller.rulebooks.law import Law
 from controller.rulebooks.trente import Trente
 from devices.readings import CardDrawn
 
 
-class Turn(CoupTurn[Trente, TrenteSettings, State]):
+class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     """One step of a table of trente et quarante."""
 
-    coup = Coup
-    outcome = Entry
+    coup = TrenteCoup
+    outcome = TrenteEntry
     queue = QUEUE
 
     def offered(self) -> Mapping[str, Bounds]:
@@ -66,7 +66,7 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
         assert to is not None
         black, red = rows(hand.known)
         index = len(black if to == "black" else red) + 1
-        self.change_hand(cards=(*hand.cards, Card(card=given.card, frame=frame_of(given))))
+        self.change_hand(cards=(*hand.cards, TrenteCard(card=given.card, frame=frame_of(given))))
         self.say(CardDealt(round=hand.round, to=to, index=index, card=given.card))
         if given.card is None:
             self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")
@@ -109,13 +109,15 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
 
     # Its outcome: a result, null, or unresolved
 
-    def result(self, number: int, cards: tuple[Card, ...], confirmed_by: str | None = None, said: Winner | None = None) -> None:
+    def result(
+        self, number: int, cards: tuple[TrenteCard, ...], confirmed_by: str | None = None, said: Winner | None = None
+    ) -> None:
         """The round has its result: by its cards, or by the word of a person (``said``) where these are not all known."""
         known = tuple(each.card for each in cards if each.card is not None)
         won = said or winner(known)
         shown, also = ((), marks_said(won)) if said else (hands(known), marks(known))
         frames = tuple(each.frame for each in cards if each.frame is not None)
-        entry = Entry(round=number, kind="result", winner=won, hands=shown, marks=also, last=self.state.is_last(number))
+        entry = TrenteEntry(round=number, kind="result", winner=won, hands=shown, marks=also, last=self.state.is_last(number))
         self.record(entry)
         self.say(
             RoundResult(
@@ -131,7 +133,7 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
         )
         self.count_down(number)
 
-    def correct(self, entry: Entry, won: Winner, by: Command) -> None:
+    def correct(self, entry: TrenteEntry, won: Winner, by: Command) -> None:
         """A published result was wrong: it is replaced, never erased. Its cards are not told again: they made another result."""
         before = refait.counts(self.state)
         now = replace(entry, winner=won, hands=(), marks=marks_said(won), corrected=True)
@@ -139,7 +141,7 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
         self._corrected(now, entry.winner, by)
         self.tell_refaits(before, now.round, by)
 
-    def _corrected(self, entry: Entry, was: Winner | None, by: Command) -> None:
+    def _corrected(self, entry: TrenteEntry, was: Winner | None, by: Command) -> None:
         assert entry.winner is not None
         self.say(
             ResultCorrected(
@@ -162,24 +164,24 @@ class Turn(CoupTurn[Trente, TrenteSettings, State]):
             if entry.round > number and before.get(entry.round) != now.get(entry.round):
                 self._corrected(entry, entry.winner, by)
 
-    def void(self, of: Coup | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(self, of: TrenteCoup | TrenteEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The round is null: by the cut card, or by a person's word."""
-        self.record(Entry(round=of.round, kind="void", reason=reason, article=law.article))
-        if isinstance(of, Coup):
+        self.record(TrenteEntry(round=of.round, kind="void", reason=reason, article=law.article))
+        if isinstance(of, TrenteCoup):
             self.change(spilled=False)
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
-    def unresolved(self, hand: Coup, why: Literal["silence", "undecided"], late: tuple[Card, ...] = ()) -> None:
+    def unresolved(self, hand: TrenteCoup, why: Literal["silence", "undecided"], late: tuple[TrenteCard, ...] = ()) -> None:
         """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""
-        waiting = tuple(Card(card=each.given.card, frame=frame_of(each.given)) for each in self.state.queue)
+        waiting = tuple(TrenteCard(card=each.given.card, frame=frame_of(each.given)) for each in self.state.queue)
         whole = not hand.unread and is_coup(hand.known) and not waiting and not late
-        self.record(Entry(round=hand.round, kind="unresolved", cards=hand.cards + waiting + late))
+        self.record(TrenteEntry(round=hand.round, kind="unresolved", cards=hand.cards + waiting + late))
         self.change(adrift=not whole, spilled=False)
         candidate = winner(hand.known) if whole else None
         frames = tuple(each.frame for each in hand.cards if each.frame is not None)
         self.say(RoundUnresolved(round=hand.round, why=why, candidate=candidate, frames=frames))
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: TrenteEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
         hand = self.state.hand
         self.state = self.state.with_entry(entry)

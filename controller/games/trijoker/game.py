@@ -15,19 +15,19 @@ from controller.contract.commands import HandAct
 from controller.games.banked import game as banked
 from controller.games.banked.commands import dealing
 from controller.games.banked.game import BankedGame
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.trijoker.settings import TrijokerSettings
-from controller.games.trijoker.turn import Round, State, Turn
+from controller.games.trijoker.turn import TrijokerRound, TrijokerState, TrijokerTurn
 from controller.rulebooks.common_poker import Trijoker
 
 
-def act(turn: Turn, given: HandAct) -> None:
+def act(turn: TrijokerTurn, given: HandAct) -> None:
     """A player takes back a bet, or leaves it; or that was told by mistake."""
     dealing(turn)
     if turn.state.stop is not None:
-        raise Rejected(f"the table waits for {' or '.join(turn.state.stop_asks)}")
+        raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if given.action not in ("go", "withdraw"):
-        raise Rejected("a bet is taken back (withdraw) or left (go)")
+        raise RejectedError("a bet is taken back (withdraw) or left (go)")
     (turn.act if given.stands else turn.take_back)(given.who, given.action, given.by)
 
 
@@ -37,8 +37,8 @@ INPUTS = banked.INPUTS.also(at_the_table={HandAct: act})
 class TrijokerGame(BankedGame):
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that the decree does not allow."""
 
-    state_type = State
-    turn_type = Turn
+    state_type = TrijokerState
+    turn_type = TrijokerTurn
     inputs = INPUTS
 
     def __init__(self, book: Trijoker, settings: TrijokerSettings) -> None:
@@ -46,7 +46,7 @@ class TrijokerGame(BankedGame):
             raise ValueError(f"decks = {settings.decks}: it may be 1 to {book.decks}: {book.article}")
         super().__init__(book, settings)
 
-    def show(self, state: State) -> dict[str, Any]:
+    def show(self, state: TrijokerState) -> dict[str, Any]:
         """What the retained state tells."""
         return super().show(state) | {
             "deck": (state.deal.round - 1) % self.settings.decks + 1 if state.deal else None,
@@ -55,6 +55,6 @@ class TrijokerGame(BankedGame):
             "limits": list(self.book.limits),
         }
 
-    def stage(self, deal: Round) -> str:
+    def stage(self, deal: TrijokerRound) -> str:
         """The phase after the deal."""
         return ("first_bet", "second_bet", "showdown")[deal.turned]

@@ -7,13 +7,13 @@ from typing import Literal
 
 from controller.contract.commands import DealError
 from controller.contract.events import BetPlaced, Hand, Settled
-from controller.games.banked.state import BankedState, Deal
+from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.hands.evaluator import Value, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker import cards as poker_cards
-from controller.games.poker.correction import Outcome
+from controller.games.poker.correction import PokerOutcome
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.rulebooks.common_poker import Trijoker
 
@@ -23,7 +23,7 @@ BOTH = "common"
 """Both together, in a result."""
 
 
-class Round(Deal, frozen=True, kw_only=True, omit_defaults=True):
+class TrijokerRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``turned``: how many common cards were turned in their turn. ``withdrawn``: who took back which bets;
     ``spoke``: who has decided since the last card was turned. ``told``: who showed or told his cards, and loses his bets.
     """
@@ -34,11 +34,11 @@ class Round(Deal, frozen=True, kw_only=True, omit_defaults=True):
     told: tuple[str, ...] = ()
 
 
-class State(BankedState, frozen=True, kw_only=True, omit_defaults=True):
+class TrijokerState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
     """A table of trijoker between two inputs."""
 
-    deal: Round | None = None
-    played: tuple[Round, ...] = ()
+    deal: TrijokerRound | None = None
+    played: tuple[TrijokerRound, ...] = ()
 
 
 def pays(book: Trijoker, made: Value) -> tuple[int, int] | None:
@@ -55,18 +55,18 @@ def voids(book: Trijoker, card: str) -> bool:
     return ranks.index(card[0]) >= ranks.index(book.void_from)
 
 
-class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
+class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     """One step of a table of trijoker."""
 
     @property
-    def hand(self) -> Round:
+    def hand(self) -> TrijokerRound:
         """The round in hand; there is one."""
         assert self.state.deal is not None
         return self.state.deal
 
-    def new_deal(self, number: int) -> Round:
+    def new_deal(self, number: int) -> TrijokerRound:
         """A round of the boxes in play."""
-        return Round(round=number, boxes=self.state.boxes)
+        return TrijokerRound(round=number, boxes=self.state.boxes)
 
     @property
     def boxes(self) -> tuple[str, ...]:
@@ -110,9 +110,9 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
             self.doubt("deal_error", detail=given.error)
             return
         if not poker_cards.hand(self.hand.table, given.who):
-            raise Rejected(f"{given.who} has no cards")
+            raise RejectedError(f"{given.who} has no cards")
         if given.who in COMMON[: self.hand.turned] or self._by_rule(given.who):
-            raise Rejected(f"{given.who} lies face up by the rules")
+            raise RejectedError(f"{given.who} lies face up by the rules")
         if given.who not in COMMON and given.index is not None:
             self.put(poker_cards.turn(self.hand.table, given.who, given.index))
         self.exposed(given.who)
@@ -120,19 +120,19 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
     def _told(self, who: str) -> None:
         """A player who shows or tells his cards loses what he has bet; his hand is shown no more."""
         if who not in self.boxes or who in self.hand.told:
-            raise Rejected(f"{who or 'nobody'} has no hand in play")
+            raise RejectedError(f"{who or 'nobody'} has no hand in play")
         self.change_deal(told=(*self.hand.told, who), table=poker_cards.drop(self.hand.table, who))
         self.irregular("hand_told", detail=who)
 
     def may_show(self, who: str) -> None:
         """First the left common card, then the right one, then the players' hands."""
         if self.hand.due:
-            raise Rejected("not all cards are dealt")
+            raise RejectedError("not all cards are dealt")
         if who not in (*COMMON, *self.boxes) or who in self.hand.told:
-            raise Rejected(f"{who} has no hand")
+            raise RejectedError(f"{who} has no hand")
         place = COMMON.index(who) if who in COMMON else len(COMMON)
         if place > self.hand.turned:
-            raise Rejected(f"{COMMON[self.hand.turned]} is turned first")
+            raise RejectedError(f"{COMMON[self.hand.turned]} is turned first")
 
     def faced(self, who: str) -> None:
         """A common card that was turned in its turn: the next decision begins. Who has not spoken leaves his bet."""
@@ -144,13 +144,13 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
     def act(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """A player leaves the bet of this decision, or takes it back."""
         if self.hand.due or self.hand.turned >= len(COMMON):
-            raise Rejected("no bet may be taken back now")
+            raise RejectedError("no bet may be taken back now")
         if who not in self.boxes:
-            raise Rejected(f"{who} has no hand")
+            raise RejectedError(f"{who} has no hand")
         if who in self.hand.told:
-            raise Rejected(f"{who} has lost: its cards were shown or told")
+            raise RejectedError(f"{who} has lost: its cards were shown or told")
         if who in self.hand.spoke:
-            raise Rejected(f"{who} has spoken already")
+            raise RejectedError(f"{who} has spoken already")
         self.change_deal(spoke=(*self.hand.spoke, who))
         self.decided(who, action, by)
         if action == "withdraw":
@@ -161,11 +161,11 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
     def take_back(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """What a player was told to do was a mistake; not once the next common card is turned."""
         if who not in self.hand.spoke:
-            raise Rejected(f"{who} has said nothing since the last card was turned: nothing can be taken back")
+            raise RejectedError(f"{who} has said nothing since the last card was turned: nothing can be taken back")
         bet, own = self.book.bets[self.hand.turned], self.hand.withdrawn.get(who, ())
         said = "withdraw" if bet in own else "go"
         if said != action:
-            raise Rejected(f"{who} has said {said} last: that alone can be taken back")
+            raise RejectedError(f"{who} has said {said} last: that alone can be taken back")
         self.change_deal(spoke=tuple(each for each in self.hand.spoke if each != who))
         self.decided(who, action, by, stands=False)
         if action == "withdraw":
@@ -190,15 +190,15 @@ class Turn(BankedTurn[Trijoker, TrijokerSettings, State]):
         common = tuple(card for who in COMMON for card in poker_cards.up(self.hand.table, who))
         self.result(self.outcome(self.hand, lie | {BOTH: common}))
 
-    def outcome(self, deal: Round, lie: Mapping[str, tuple[str, ...]]) -> Outcome:
+    def outcome(self, deal: TrijokerRound, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
         """Every player against the pay table, with both common cards."""
         common = Hand(who=BOTH, cards=lie[BOTH])
-        return Outcome(hands=(*(self._result(deal, f"box:{box}", lie) for box in deal.boxes), common))
+        return PokerOutcome(hands=(*(self._result(deal, f"box:{box}", lie) for box in deal.boxes), common))
 
     def _by_rule(self, who: str) -> bool:
         return self.settings.face_up == "yes" and who == COMMON[0]
 
-    def _result(self, deal: Round, who: str, lie: Mapping[str, tuple[str, ...]]) -> Hand:
+    def _result(self, deal: TrijokerRound, who: str, lie: Mapping[str, tuple[str, ...]]) -> Hand:
         made = None if who in deal.told else value((*lie[who], *lie[BOTH]), self.book.ranking)
         odds = None if made is None else pays(self.book, made)
         back = deal.withdrawn.get(who, ())

@@ -19,11 +19,11 @@ from controller.contract.commands import (
     SessionOpen,
 )
 from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
 from controller.games.session import another_round, corrects, no_round, session, stands, undecided
 from controller.games.wheels.readings import STARTING
-from controller.games.wheels.state import Countdown, Entry, Hand, Purpose
+from controller.games.wheels.state import Purpose, WheelCountdown, WheelEntry, WheelRound
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
 from controller.rulebooks.rulebook import Law
 from devices.readings import Number
@@ -80,7 +80,7 @@ def close_bets(turn: WheelTurn, given: BetsClose) -> None:
     session(turn)
     _person(turn)
     if turn.state.hand is None or turn.state.hand.closed:
-        raise Rejected("no bets are open")
+        raise RejectedError("no bets are open")
     turn.close_bets(by=given.by)
 
 
@@ -92,11 +92,11 @@ def void(turn: WheelTurn, given: RoundVoid) -> None:
     of = _undecided(turn, given.round, calls_null=True)
     if given.role in turn.book.void_alone and not given.alone:
         others = " or ".join(role for role in turn.book.void_by if role not in turn.book.void_alone)
-        raise Rejected(f"the role {given.role} may say this only where no {others} is at the table: then say it with alone")
+        raise RejectedError(f"the role {given.role} may say this only where no {others} is at the table: then say it with alone")
     law = turn.book.void.get(given.reason)
     if law is None and given.reason != "inspector":
         has = _or(tuple(turn.book.void)) or "no cause; it is for the person in charge to say: inspector"
-        raise Rejected(f"the decree does not make a spin null for {given.reason}; it does for {has}")
+        raise RejectedError(f"the decree does not make a spin null for {given.reason}; it does for {has}")
     turn.void(of, given.reason, law or Law(rule="", article=turn.book.article), given)
 
 
@@ -104,18 +104,18 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
     """A person stands for the result of a round, or lets the round in hand go on."""
     of = _undecided(turn, given.round)
     who = stands(given)
-    seen = of.landed if isinstance(of, Hand) else of.candidate
+    seen = of.landed if isinstance(of, WheelRound) else of.candidate
     number = seen if given.number is None else given.number
-    if isinstance(of, Hand):
+    if isinstance(of, WheelRound):
         if not of.asks:
-            raise Rejected(f"round {of.round} waits for no decision")
+            raise RejectedError(f"round {of.round} waits for no decision")
         if of.landed is None and not (given.number is not None and turn.may_be_told(of)):
             if given.number is not None:
-                raise Rejected(f"the ball of round {of.round} has not fallen yet")
+                raise RejectedError(f"the ball of round {of.round} has not fallen yet")
             turn.change_hand(asks=(), stands=who)
             return
     if number is None:
-        raise Rejected(f"round {of.round} has no candidate: say the number")
+        raise RejectedError(f"round {of.round} has no candidate: say the number")
     before = _told(turn)
     turn.result(of, turn.pocket(number), confirmed_by=who, cell=of.cell if number == seen else None)
     _tell_later(turn, before, of.round, given)
@@ -126,21 +126,21 @@ def correct(turn: WheelTurn, given: ResultCorrect) -> None:
     corrects(given, "number")
     entry = turn.state.entry(given.round)
     if entry is None:
-        raise Rejected(f"round {given.round} is not among the rounds remembered of this session")
+        raise RejectedError(f"round {given.round} is not among the rounds remembered of this session")
     if entry.number is None:
-        raise Rejected(f"round {given.round} is {_OUTCOME[entry.kind]}: it has no result to correct")
+        raise RejectedError(f"round {given.round} is {_OUTCOME[entry.kind]}: it has no result to correct")
     if given.number is None:
-        raise Rejected("say the right number")
+        raise RejectedError("say the right number")
     number = turn.pocket(given.number)
     if number == entry.number:
-        raise Rejected(f"the result of round {given.round} is {number} already")
+        raise RejectedError(f"the result of round {given.round} is {number} already")
     before, now = _told(turn), replace(entry, number=number, cell=None, corrected=True)
     turn.state = turn.state.with_entry(now)
     _corrected(turn, now, entry.number, given)
     _tell_later(turn, before, entry.round, given)
 
 
-def _corrected(turn: WheelTurn, entry: Entry, was: Number, by: Command) -> None:
+def _corrected(turn: WheelTurn, entry: WheelEntry, was: Number, by: Command) -> None:
     assert entry.number is not None
     turn.say(
         ResultCorrected(
@@ -177,13 +177,13 @@ def announce_limit(turn: WheelTurn, given: LimitAnnounce) -> None:
     session(turn)
     allowed, minimum = turn.book.limit_change, turn.state.minimum
     if allowed == "none":
-        raise Rejected(f"the minimum of an open table may not change: {_limit_law(turn)}")
+        raise RejectedError(f"the minimum of an open table may not change: {_limit_law(turn)}")
     allow_minimum(given.minimum)
     if minimum == given.minimum:
-        raise Rejected(f"the minimum is {minimum} already")
+        raise RejectedError(f"the minimum is {minimum} already")
     if allowed == "upward" and (minimum is None or given.minimum < minimum):
         now = "the session was opened without one" if minimum is None else f"it is {minimum}"
-        raise Rejected(f"the minimum of an open table may only rise, and {now}: {_limit_law(turn)}")
+        raise RejectedError(f"the minimum of an open table may only rise, and {now}: {_limit_law(turn)}")
     _announce(turn, "limit", given, given.minimum)
 
 
@@ -196,9 +196,9 @@ def announce_last_rounds(turn: WheelTurn, given: LastRoundsAnnounce) -> None:
 def _announce(turn: WheelTurn, purpose: Purpose, given: Command, minimum: int | None = None) -> None:
     state, left = turn.state, turn.book.last_rounds
     if state.left(purpose) is not None:
-        raise Rejected("the last balls are announced already")
+        raise RejectedError("the last balls are announced already")
     since = state.hand.round if state.hand else state.round + 1
-    turn.change(countdowns=(*state.countdowns, Countdown(purpose=purpose, left=left, since=since, minimum=minimum)))
+    turn.change(countdowns=(*state.countdowns, WheelCountdown(purpose=purpose, left=left, since=since, minimum=minimum)))
     turn.say(LastRounds(purpose=purpose, left=left, by=given.by, announcement=turn.book.announcements.get("last_rounds")))
 
 
@@ -209,7 +209,7 @@ _OUTCOME = {"result": "decided", "void": "null", "unresolved": "unresolved"}
 
 def _person(turn: WheelTurn) -> None:
     if turn.settings.phases == "device":
-        raise Rejected("the wheel of this table says itself when bets open and close")
+        raise RejectedError("the wheel of this table says itself when bets open and close")
 
 
 def _limit_law(turn: WheelTurn) -> str:
@@ -217,7 +217,7 @@ def _limit_law(turn: WheelTurn) -> str:
     return f"{law.rule}, {law.article}"
 
 
-def _undecided(turn: WheelTurn, number: int | None, *, calls_null: bool = False) -> Hand | Entry:
+def _undecided(turn: WheelTurn, number: int | None, *, calls_null: bool = False) -> WheelRound | WheelEntry:
     hand = turn.state.hand
     first = hand is not None and (calls_null or bool(hand.asks))
     return undecided(turn.state, hand, number, first=first, has="has its result; to replace it say result.correct")

@@ -19,7 +19,7 @@ from controller.contract import commands as person
 from controller.games import stakes
 from controller.games.machine import SILENCES, Inputs, Machine
 from controller.games.wheels import commands, readings
-from controller.games.wheels.state import SHOWN, Entry, WheelState
+from controller.games.wheels.state import SHOWN, WheelEntry, WheelState
 from controller.games.wheels.turn import WheelTurn
 from devices.readings import AnyReading, WheelFault
 
@@ -66,7 +66,7 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         """What the retained state tells of this game alone."""
         return {}
 
-    def tells(self, entry: Entry) -> dict[str, Any]:  # noqa: ARG002 - a game may have nothing of its own
+    def tells(self, entry: WheelEntry) -> dict[str, Any]:  # noqa: ARG002 - a game may have nothing of its own
         """What the history tells of a result besides its number."""
         return {}
 
@@ -117,7 +117,7 @@ def course(state: WheelState) -> dict[str, Any]:
     }
 
 
-def line(entry: Entry, tells: Mapping[str, Any]) -> dict[str, Any]:
+def line(entry: WheelEntry, tells: Mapping[str, Any]) -> dict[str, Any]:
     """One round in the retained history; ``tells``: what the game says of its number there."""
     told: dict[str, Any] = {"round": entry.round, "kind": entry.kind, "spin": entry.spin}
     if entry.number is not None:

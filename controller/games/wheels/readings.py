@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from controller.games.moves import frames_of
-from controller.games.wheels.state import Entry, Hand, WheelState
+from controller.games.wheels.state import WheelEntry, WheelRound, WheelState
 from controller.games.wheels.turn import DECISIONS, WRONG_DEVICE, WheelTurn, Why
 from devices.readings import AnyReading, Number, Phase, Reading, WheelCell, WheelFault, WheelNumber, WheelPhase
 
@@ -19,7 +19,7 @@ STARTING: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")
 """The wheel has done with whatever it did before."""
 
 
-class Courses(NamedTuple):
+class WheelCourses(NamedTuple):
     """What follows from each phase of a wheel of the game: where the wheel says when bets open and close, and where a person
     does. A phase that is in neither is none of such a wheel.
     """
@@ -28,7 +28,7 @@ class Courses(NamedTuple):
     person: Mapping[Phase, Callable[[Any, WheelPhase, WheelState], None]]
 
 
-class Seen(NamedTuple):
+class WheelSeen(NamedTuple):
     """A number as the wheel told it; null where its place is none of this wheel. ``place``: what it said, in words."""
 
     given: WheelNumber | WheelCell
@@ -38,7 +38,7 @@ class Seen(NamedTuple):
     conflict: Number | None = None
 
 
-def take_phase(turn: WheelTurn, given: WheelPhase, courses: Courses) -> None:
+def take_phase(turn: WheelTurn, given: WheelPhase, courses: WheelCourses) -> None:
     """The wheel says what it is doing."""
     if given.phase not in courses.device:
         take_foreign(turn, given, f"phase {given.phase}")
@@ -65,7 +65,7 @@ def take_phase(turn: WheelTurn, given: WheelPhase, courses: Courses) -> None:
     courses.device[given.phase](turn, given, was)
 
 
-def take_number(turn: WheelTurn, seen: Seen) -> None:
+def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
     """The wheel says where the ball lies: a result only if a round is in hand, its bets are closed and nothing is in doubt."""
     if not turn.state.open:
         _moved_after_close(turn, seen.given, seen.place)
@@ -203,7 +203,7 @@ def _ran(turn: WheelTurn, given: WheelPhase, spin: int) -> None:
 # Numbers
 
 
-def _of_round_before(turn: WheelTurn, seen: Seen) -> bool:
+def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
     """Whether the wheel counts the spin still that the last round had: its number is said again, or a person is asked.
 
     A count comes again where the device was started anew, so after a silence, or in a round that was played, it is perhaps
@@ -221,19 +221,19 @@ def _of_round_before(turn: WheelTurn, seen: Seen) -> bool:
     return entry.kind == "result"
 
 
-def _said_again(entry: Entry, hand: Hand | None, seen: Seen) -> bool:
+def _said_again(entry: WheelEntry, hand: WheelRound | None, seen: WheelSeen) -> bool:
     """Whether this is the number of the round before once more, and nothing tells of a spin since."""
     return seen.number is not None and seen.number == entry.told and not (hand and hand.begun)
 
 
-def _put_back(turn: WheelTurn, seen: Seen) -> bool:
+def _put_back(turn: WheelTurn, seen: WheelSeen) -> bool:
     """Whether the ball lies where the decree wants it put after a null spin, not launched yet."""
     state, hand = turn.state, turn.state.hand
     unlaunched = _unlaunched(turn, hand) if hand else turn.put_back and state.relaunch
     return unlaunched and not _gap(turn) and seen.number == state.tally().number
 
 
-def _unlaunched(turn: WheelTurn, hand: Hand) -> bool:
+def _unlaunched(turn: WheelTurn, hand: WheelRound) -> bool:
     """Whether the ball of the round still lies where it was put after a null spin, for all that is known."""
     return turn.put_back and hand.relaunch and not hand.launched
 
@@ -243,7 +243,7 @@ def _gap(turn: WheelTurn) -> bool:
     return turn.state.gap and turn.settings.phases == "device"
 
 
-def _hand_for_number(turn: WheelTurn, seen: Seen) -> Hand | None:
+def _hand_for_number(turn: WheelTurn, seen: WheelSeen) -> WheelRound | None:
     """The round that a live number belongs to; None where the spin is spent, or was null and no bets have opened since."""
     state, spin = turn.state, seen.given.spin
     if state.hand:
@@ -253,7 +253,7 @@ def _hand_for_number(turn: WheelTurn, seen: Seen) -> Hand | None:
     return None if state.spent and spin in (None, state.spin) else turn.begin(spin)
 
 
-def _live_number(turn: WheelTurn, hand: Hand, seen: Seen) -> None:
+def _live_number(turn: WheelTurn, hand: WheelRound, seen: WheelSeen) -> None:
     """The ball lies in a pocket now."""
     given, number = seen.given, seen.number
     gap, unlaunched = _gap(turn), _unlaunched(turn, hand)
@@ -280,7 +280,7 @@ def _live_number(turn: WheelTurn, hand: Hand, seen: Seen) -> None:
         _landed(turn, hand, number, seen.cell)
 
 
-def _landed(turn: WheelTurn, hand: Hand, number: Number, cell: int | None) -> None:
+def _landed(turn: WheelTurn, hand: WheelRound, number: Number, cell: int | None) -> None:
     """It lies there definitively, and bets were closed: the result, unless a person is to be asked first."""
     if not hand.closed:
         turn.close_bets(unobserved=True)
@@ -291,7 +291,7 @@ def _landed(turn: WheelTurn, hand: Hand, number: Number, cell: int | None) -> No
         turn.change(gap=False)
 
 
-def _late_number(turn: WheelTurn, seen: Seen) -> None:
+def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
     """A number that is known only after a silence: a candidate for its spin's round, which nobody saw to its end."""
     of = _round_of_late(turn, seen)
     if of is not None:
@@ -300,7 +300,7 @@ def _late_number(turn: WheelTurn, seen: Seen) -> None:
         turn.silence(seen.given)
 
 
-def candidate(turn: WheelTurn, of: Hand | Entry, seen: Seen, why: Why) -> None:
+def candidate(turn: WheelTurn, of: WheelRound | WheelEntry, seen: WheelSeen, why: Why) -> None:
     """What is perhaps the number of this round; a person says."""
     of = replace(of, frames=of.frames + frames_of(seen.given))
     if not turn.has(seen.number):
@@ -310,7 +310,7 @@ def candidate(turn: WheelTurn, of: Hand | Entry, seen: Seen, why: Why) -> None:
         turn.unresolved(of, why if seen.conflict is None else "witnesses_disagree", seen.number, seen.cell)
 
 
-def _round_of_late(turn: WheelTurn, seen: Seen) -> Hand | Entry | None:
+def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry | None:
     """The round that a late number belongs to, taken in hand if nobody knew of it; None where it has its number already."""
     given, hand, entry = seen.given, turn.state.hand, turn.over(seen.given.spin)
     if entry and _said_again(entry, hand, seen):
@@ -326,6 +326,6 @@ def _round_of_late(turn: WheelTurn, seen: Seen) -> Hand | Entry | None:
     return turn.aside(given.spin) if turn.state.hand else turn.begin(given.spin)
 
 
-def _number_invalid(turn: WheelTurn, seen: Seen) -> None:
+def _number_invalid(turn: WheelTurn, seen: WheelSeen) -> None:
     turn.irregular("number_invalid", given=seen.given, asks=DECISIONS, detail=seen.place)
     turn.raise_alert("number_unknown", seen.given, detail=seen.place)

@@ -26,7 +26,7 @@ class WheelSettings(Protocol):
         ...
 
 
-class Breach(msgspec.Struct, frozen=True):
+class WheelBreach(msgspec.Struct, frozen=True):
     """A breach in the rulebook: the reason why the spin is null where the policy says so, and the law that is broken;
     without one, the law that makes the spin null.
     """

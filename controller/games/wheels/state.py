@@ -19,7 +19,7 @@ SHOWN = 20
 Purpose = Literal["close", "limit"]
 
 
-class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``frames``: its evidence so far, oldest first.
 
     ``said``: what is said once and was: breaches, the last call. ``asks``: the commands one of which it waits for;
@@ -47,7 +47,7 @@ class Hand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.launched or self.closed
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WheelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round. ``number`` is a result, ``candidate`` is none until a person confirms it; ``cell``: where the
     wheel told that it lies; ``bets``: those that were told.
     """
@@ -71,7 +71,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.candidate if self.number is None else self.number
 
 
-class Countdown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WheelCountdown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Announced last balls: ``left`` of them, from round ``since`` on. ``minimum``: what holds afterwards."""
 
     purpose: Purpose
@@ -80,12 +80,12 @@ class Countdown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     minimum: int | None = None
 
 
-class Tally(msgspec.Struct, frozen=True):
+class WheelTally(msgspec.Struct, frozen=True):
     """Where the results so far have led: the last valid number."""
 
     number: Number | None = None
 
-    def after(self, entry: Entry) -> Self:
+    def after(self, entry: WheelEntry) -> Self:
         """Null and unresolved rounds change nothing."""
         return self if entry.number is None else msgspec.structs.replace(self, number=entry.number)
 
@@ -94,10 +94,10 @@ class Tally(msgspec.Struct, frozen=True):
         return type(self)(self.number)
 
 
-T = TypeVar("T", bound=Tally)
+T = TypeVar("T", bound=WheelTally)
 
 
-class WheelState(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table with a wheel between two inputs.
 
     ``phase`` and ``spin``: what the wheel last said, live. ``spent``: the outcome of what the wheel is doing is known, so
@@ -110,23 +110,23 @@ class WheelState(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
     kept: ClassVar[int] = 60
     """About an hour of play."""
 
-    hand: Hand | None = None
+    hand: WheelRound | None = None
     phase: Phase | None = None
     spin: int | None = None
     spent: bool = False
     gap: bool = False
     relaunch: bool = False
     faults: tuple[str, ...] = ()
-    countdowns: tuple[Countdown, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    countdowns: tuple[WheelCountdown, ...] = ()
+    entries: tuple[WheelEntry, ...] = ()
     foreign: tuple[str, ...] = ()
-    before: Tally = Tally()
+    before: WheelTally = WheelTally()
 
-    def tally(self, upto: int | None = None) -> Tally:
+    def tally(self, upto: int | None = None) -> WheelTally:
         """The tally after all remembered rounds, or after round ``upto``."""
         return tallied(self.before, self.entries, upto)
 
-    def with_entry(self, entry: Entry) -> Self:
+    def with_entry(self, entry: WheelEntry) -> Self:
         """With this outcome in the place of any earlier one of its round; the oldest round too many is forgotten."""
         entries = in_place(self.entries, entry)
         before = self.before
@@ -139,7 +139,7 @@ class WheelState(Rounds[Entry], frozen=True, kw_only=True, omit_defaults=True):
         return next((each.left for each in self.countdowns if each.purpose == purpose), None)
 
 
-def tallied(before: T, entries: Iterable[Entry], upto: int | None = None) -> T:
+def tallied(before: T, entries: Iterable[WheelEntry], upto: int | None = None) -> T:
     """A tally after these rounds, or those of them up to round ``upto``."""
     tally = before
     for entry in entries:

@@ -22,11 +22,11 @@ from controller.contract.events import (
     RoundUnresolved,
 )
 from controller.games import stakes
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.rounds import RoundMoves
 from controller.games.stakes import Bounds, Stake
-from controller.games.wheels.settings import Breach, Policy, WheelSettings
-from controller.games.wheels.state import Entry, Hand, WheelState
+from controller.games.wheels.settings import Policy, WheelBreach, WheelSettings
+from controller.games.wheels.state import WheelEntry, WheelRound, WheelState
 from controller.rulebooks.rulebook import Law
 from controller.rulebooks.wheels import WheelBook
 from devices.readings import Number, Phase, Reading
@@ -45,7 +45,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     opening: ClassVar[tuple[Phase, ...]]
     """The phases in which such a wheel, where it is the one to say so, has bets open."""
-    breaches: ClassVar[Mapping[str, Breach]]
+    breaches: ClassVar[Mapping[str, WheelBreach]]
     """The breaches that a setting of the same name decides."""
     put_back: ClassVar[bool]
     """Whether the ball goes back to the last number after a null spin, before it is launched again."""
@@ -70,15 +70,15 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """What is told besides with the result of this round, that lies in this cell."""
         return {}
 
-    def corrects(self, entry: Entry) -> dict[str, Any]:  # noqa: ARG002 - what most games leave out
+    def corrects(self, entry: WheelEntry) -> dict[str, Any]:  # noqa: ARG002 - what most games leave out
         """What is told of a round besides with its correction. It may change with an earlier round."""
         return {}
 
-    def concerns(self, fault: str, hand: Hand) -> bool:  # noqa: ARG002 - at most games all faults alike
+    def concerns(self, fault: str, hand: WheelRound) -> bool:  # noqa: ARG002 - at most games all faults alike
         """Whether a fault of the spin is one of the round in hand: its ball was launched, or its wheel set going."""
         return hand.launched
 
-    def may_be_told(self, hand: Hand) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
+    def may_be_told(self, hand: WheelRound) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
         """Whether a person may give the result of a round in hand that waits for a decision, though nothing has landed."""
         return False
 
@@ -98,26 +98,26 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         state = self.state
         return self.settings.phases == "device" and state.open and state.phase in self.opening and state.hand is None
 
-    def over(self, spin: int | None) -> Entry | None:
+    def over(self, spin: int | None) -> WheelEntry | None:
         """The last round, if by its count the wheel speaks of that one still: it has its outcome already."""
         hand, last = self.state.hand, self.state.entries[-1:]
         if spin is None or not last or last[0].spin != spin or (hand and hand.spin == spin):
             return None
         return last[0]
 
-    def begin(self, spin: int | None) -> Hand:
+    def begin(self, spin: int | None) -> WheelRound:
         """Take the next round in hand, without a word: its bets opened where we could not see it."""
         number = self.state.round + 1
         last, relaunch = self.state.left("close") == 1, self.state.relaunch
         before = self.state.entry(number - 1) if relaunch else None
-        hand = Hand(round=number, spin=spin, relaunch=relaunch, last=last, bets=before.bets if before else ())
+        hand = WheelRound(round=number, spin=spin, relaunch=relaunch, last=last, bets=before.bets if before else ())
         self.change(round=number, hand=hand, relaunch=False, spent=False)
         return hand
 
-    def aside(self, spin: int | None) -> Hand:
+    def aside(self, spin: int | None) -> WheelRound:
         """A round that was over before anybody knew of it, while another is in hand."""
         self.change(round=self.state.round + 1)
-        return Hand(round=self.state.round, spin=spin)
+        return WheelRound(round=self.state.round, spin=spin)
 
     def open_bets(self, spin: int | None, frames: tuple[Frame, ...] = (), by: str | None = None) -> None:
         """Bets are open for the next round."""
@@ -153,10 +153,10 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     # Its outcome: a result, null, or unresolved
 
-    def result(self, of: Hand | Entry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
+    def result(self, of: WheelRound | WheelEntry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
         """The ball lies, or the wheel stands, definitively, or a person stands for it."""
         last = of.last or (self.state.left("close") == 1 and of.round == self.state.round)
-        self._record(Entry(round=of.round, kind="result", spin=of.spin, number=number, cell=cell, last=last, bets=of.bets))
+        self._record(WheelEntry(round=of.round, kind="result", spin=of.spin, number=number, cell=cell, last=last, bets=of.bets))
         self.say(
             RoundResult(
                 round=of.round,
@@ -171,10 +171,10 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         )
         self._count_down(of.round)
 
-    def void(self, of: Hand | Entry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
+    def void(self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """The spin is null: no number, and the last valid one stands until the next."""
         self._record(
-            Entry(round=of.round, kind="void", spin=of.spin, reason=reason, article=law.article, last=of.last, bets=of.bets)
+            WheelEntry(round=of.round, kind="void", spin=of.spin, reason=reason, article=law.article, last=of.last, bets=of.bets)
         )
         hand = self.state.hand
         if hand is None and of.round == self.state.round:
@@ -188,9 +188,9 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         if self.state.relaunch and self.bets_open_at_wheel:
             self.open_bets(self.state.spin)
 
-    def unresolved(self, of: Hand | Entry, why: Why, candidate: Number | None = None, cell: int | None = None) -> None:
+    def unresolved(self, of: WheelRound | WheelEntry, why: Why, candidate: Number | None = None, cell: int | None = None) -> None:
         """The result is not known for certain; nobody invents it."""
-        entry = Entry(
+        entry = WheelEntry(
             round=of.round,
             kind="unresolved",
             spin=of.spin,
@@ -203,7 +203,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         self._record(entry)
         self.say(RoundUnresolved(round=of.round, why=why, candidate=candidate, spin=of.spin, frames=of.frames))
 
-    def _record(self, entry: Entry) -> None:
+    def _record(self, entry: WheelEntry) -> None:
         hand = self.state.hand
         self.state = self.state.with_entry(entry)
         if hand is not None and hand.round == entry.round:
@@ -254,4 +254,4 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """The number, if the wheel has it. Rejects any other."""
         if self.has(number):
             return number
-        raise Rejected(f"the wheel has no number {number}; it has {self.numbers()}")
+        raise RejectedError(f"the wheel has no number {number}; it has {self.numbers()}")

@@ -8,7 +8,7 @@ from msgspec import UnsetType
 
 from controller.contract.events import AnyEvent, RoundResult
 from controller.games.blackjack.game import BlackjackGame
-from controller.games.blackjack.state import State
+from controller.games.blackjack.state import BlackjackState
 from tests.controller.games.play import AnyPlay
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
@@ -16,7 +16,7 @@ PAIRS = (*(("blackjack", decree) for decree in DECREES), ("blackjack-triple", "E
 """Every game of black jack under every decree that has it."""
 
 
-class Play(AnyPlay[BlackjackGame, State]):
+class Play(AnyPlay[BlackjackGame, BlackjackState]):
     """A table in play."""
 
     frame = "{at:g} {card}"

@@ -10,7 +10,7 @@ from msgspec import UnsetType
 
 from controller.contract.events import AnyEvent, RoundResult
 from controller.games.chemin.game import CheminGame
-from controller.games.chemin.state import State
+from controller.games.chemin.state import CheminState
 from tests.controller.games.play import AnyPlay, only
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
@@ -19,7 +19,7 @@ PAIRS = tuple(product(GAMES, DECREES))
 """Both games under every decree that has them."""
 
 
-class Play(AnyPlay[CheminGame, State]):
+class Play(AnyPlay[CheminGame, CheminState]):
     """A table in play."""
 
     in_charge = "inspector"

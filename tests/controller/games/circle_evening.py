@@ -19,9 +19,9 @@ from controller.contract.events import (
 )
 from controller.contract.notation import read_event, write
 from controller.games.circle.showdown import cards_of
-from controller.games.circle.state import State
+from controller.games.circle.state import CircleState
 from controller.games.circle.streets import pack
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardDrawn, LinkGap, LinkLost, LinkUp, ShufflerVerdict
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.corrections import Standing, there_and_back
@@ -192,7 +192,7 @@ class Evening:
         before = self.play.state
         try:
             self.see(self.play.say(name, **fields))
-        except Rejected:
+        except RejectedError:
             assert self.play.state is before
 
     def see(self, events: list[AnyEvent]) -> None:
@@ -230,7 +230,7 @@ def check_words(play: Play) -> None:
     """What was said can be read again, and so can the state, which says nothing of covered cards."""
     for event in play.events[-200:]:
         assert read_event(write(event)) == event
-    assert msgspec.json.decode(msgspec.json.encode(play.state), type=State) == play.state
+    assert msgspec.json.decode(msgspec.json.encode(play.state), type=CircleState) == play.state
     msgspec.json.encode([play.game.show(play.state), play.game.history(play.state)])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from controller.contract.events import AnyEvent, Irregularity, RoundVoid
 from controller.games.circle.game import CircleGame
-from controller.games.circle.state import Round, State
+from controller.games.circle.state import CircleRound, CircleState
 from controller.games.circle.streets import pack
 from tests.controller.games.play import AnyPlay, of_kind
 
@@ -22,7 +22,7 @@ HOLES = "Ah Kh Qh Jh As Ks Qs Js"
 """Two cards for each of four players, in the order of the deal: the seat with the hand first."""
 
 
-class Play(AnyPlay[CircleGame, State]):
+class Play(AnyPlay[CircleGame, CircleState]):
     """A table in play."""
 
     frame = "frame {card}"
@@ -71,7 +71,7 @@ class Play(AnyPlay[CircleGame, State]):
         return [*self.close(), *self.cards(cards)]
 
     @property
-    def hand(self) -> Round:
+    def hand(self) -> CircleRound:
         assert self.state.hand is not None
         return self.state.hand
 

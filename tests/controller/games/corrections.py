@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from controller.contract.events import AnyEvent, AwardQualified, ResultCorrected, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import AnyPlay
 
 
@@ -58,7 +58,7 @@ def there_and_back(
     there = {f"{hand.who}.low": [now if card == was else card for card in hand.low]} if low else {}
     back = {f"{hand.who}.low": list(hand.low)} if low else {}
     events: list[AnyEvent] = []
-    with contextlib.suppress(Rejected):  # a card that had lain face up with a hand that left the round
+    with contextlib.suppress(RejectedError):  # a card that had lain face up with a hand that left the round
         events = play.say("result.correct", round=number, hands={hand.who: cards, **there})
     if not events:
         assert play.state is state

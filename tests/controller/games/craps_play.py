@@ -8,7 +8,7 @@ import pytest
 
 from controller.contract.events import AnyEvent, RoundResult
 from controller.games.craps.game import CrapsGame
-from controller.games.craps.state import State
+from controller.games.craps.state import CrapsState
 from devices.readings import DiceFault, DiceFaultName, DiceRead, DiceState
 from tests.controller.games.play import AnyPlay, of_kind
 
@@ -19,7 +19,7 @@ SET = tuple(f"{number}" for number in range(101, 107))
 OTHERS = tuple(f"{number}" for number in range(201, 207))
 
 
-class Play(AnyPlay[CrapsGame, State]):
+class Play(AnyPlay[CrapsGame, CrapsState]):
     """A table in play."""
 
     device = "dice"

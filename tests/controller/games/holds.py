@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from controller.contract.events import AnyEvent, BetsClosed, ResultCorrected, RoundOpened, RoundResult, RoundVoid
 from controller.contract.notation import Input, read_event, write
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import Reading
 from tests.controller.games.play import AnyPlay, said
 
@@ -28,7 +28,7 @@ def step(play: AnyPlay[Any, Any], given: Input) -> list[AnyEvent]:
     before = play.state
     try:
         return play.take(given)
-    except Rejected:
+    except RejectedError:
         if isinstance(given, Reading) or play.state is not before:
             raise
         return []

@@ -14,7 +14,7 @@ from controller.contract.events import AnyEvent, CardRemoved, Hand, Irregularity
 from controller.contract.notation import Input
 from controller.games.cards import DECK
 from controller.games.house_poker.game import HousePokerGame
-from controller.games.house_poker.state import State
+from controller.games.house_poker.state import HousePokerState
 from devices.readings import CardDrawn, LinkLost, LinkUp, ShufflerPacket, ShufflerState, ShufflerVerdict, SlotCoin
 from tests.controller.games.play import AnyPlay, of_kind, said
 
@@ -32,7 +32,7 @@ COIN = 100
 """What is staked on the jackpot."""
 
 
-class Play(AnyPlay[HousePokerGame, State]):
+class Play(AnyPlay[HousePokerGame, HousePokerState]):
     """A table in play."""
 
     def __init__(self, game: str = "poker-no-draw", decree: str = "BAL05", **settings: Any) -> None:

@@ -9,14 +9,14 @@ from controller.contract.events import AnyEvent, CardExpected
 from controller.games.baccarat import next_card
 from controller.games.cards import DECK
 from controller.games.punto_banca.game import PuntoBancaGame
-from controller.games.punto_banca.state import State
+from controller.games.punto_banca.state import PuntoBancaState
 from devices.readings import ShoeResult
 from tests.controller.games.play import AnyPlay
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 
 
-class Play(AnyPlay[PuntoBancaGame, State]):
+class Play(AnyPlay[PuntoBancaGame, PuntoBancaState]):
     """A table in play."""
 
     def __init__(self, decree: str = "ARA02", **settings: Any) -> None:

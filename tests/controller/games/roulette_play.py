@@ -7,7 +7,7 @@ from typing import Any
 
 from controller.contract.events import AnyEvent
 from controller.games.roulette.game import RouletteGame
-from controller.games.roulette.state import State
+from controller.games.roulette.state import RouletteState
 from devices.readings import Number, Phase, WheelFault, WheelFaultName, WheelNumber, WheelPhase
 from tests.controller.games.play import AnyPlay
 
@@ -17,7 +17,7 @@ PAIRS = tuple(product(GAMES, DECREES))
 """Every game of roulette under every decree that has it."""
 
 
-class Play(AnyPlay[RouletteGame, State]):
+class Play(AnyPlay[RouletteGame, RouletteState]):
     """A table in play."""
 
     device = "wheel"

@@ -13,7 +13,7 @@ import msgspec
 
 from controller.cli.decode import pair
 from controller.contract.notation import Input, read_input, write
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -50,7 +50,7 @@ def played(script: Script) -> list[Any]:
         assert game.face_down or not game.confidential(state, each)
         try:
             state, events = game.step(state, each)
-        except Rejected as refusal:
+        except RejectedError as refusal:
             said.append({"refused": str(refusal)})
         else:
             said += [msgspec.json.decode(write(event)) for event in events]

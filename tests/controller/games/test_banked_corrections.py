@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from controller.contract.events import AwardQualified, ResultCorrected
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.banked_play import Play
 from tests.controller.games.play import of_kind
 
@@ -124,7 +124,7 @@ def test_a_hand_that_was_told_as_wrongly_set() -> None:
 def test_what_may_not_be_corrected(hands: dict[str, str], why: str) -> None:
     play = pai_gow("Ah 4d") if "box1" in hands else pai_gow()
     state = play.state
-    with pytest.raises(Rejected, match=why):
+    with pytest.raises(RejectedError, match=why):
         correct(play, **hands)
     assert play.state is state
 
@@ -134,16 +134,16 @@ def test_cards_that_lay_face_down_are_neither_kept_nor_asked_for() -> None:
     kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
     assert '"As"' in kept
     assert not [card for card in ("2c", "7c") if f'"{card}"' in kept]
-    with pytest.raises(Rejected, match="box:2 did not lie open"):
+    with pytest.raises(RejectedError, match="box:2 did not lie open"):
         correct(play, box2="2c 7d")
     assert corrected(correct(play, dealer="Ks 7c")).hands, "the card of a hand that gave up: nobody may tell"
 
 
 def test_only_who_is_in_charge_corrects() -> None:
     play = trijoker()
-    with pytest.raises(Rejected, match="the role croupier may not say this"):
+    with pytest.raises(RejectedError, match="the role croupier may not say this"):
         play.say("result.correct", "croupier", round=1, hands={"box:1": ["Ah", "Ac", "7d"]})
-    with pytest.raises(Rejected, match="what comes out follows from the cards"):
+    with pytest.raises(RejectedError, match="what comes out follows from the cards"):
         play.say("result.correct", round=1, winner="box:1")
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from controller.contract.events import CardDealt, CardTurned, DeckChecked, Hand, RoundResult, RoundUnresolved, RoundVoid
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
 from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
 from tests.controller.games.play import of_kind
@@ -62,7 +62,7 @@ def test_cards_that_came_unseen_are_told_before_those_that_wait() -> None:
 def test_a_card_in_doubt_is_decided_before_more_are_told() -> None:
     play = trijoker()
     play.cards("Ts Ts")
-    with pytest.raises(Rejected, match=r"waits for card\.decide"):
+    with pytest.raises(RejectedError, match=r"waits for card\.decide"):
         play.say("cards.deal", count=1)
 
 
@@ -102,7 +102,7 @@ def test_a_second_error_does_not_hide_what_the_table_waits_for() -> None:
     play = trijoker()
     play.cards("Ts As -")
     play.say("deal.error", error="exposed", who="common:1")
-    with pytest.raises(Rejected, match=r"waits for cards\.show"):
+    with pytest.raises(RejectedError, match=r"waits for cards\.show"):
         play.say("deal.error", error="premature")
     assert voids(play.say("cards.show", who="common:1", cards=["Jd"]))[0][0] == "card_exposed"
 
@@ -127,9 +127,9 @@ def test_an_unresolved_round_that_was_settled_at_the_table() -> None:
     [result] = of_kind(play.say("round.confirm", round=1), RoundResult)
     assert (result.hands, result.confirmed_by) == ((), "M. Lasa (table_head)")
     assert play.shown["unresolved"] == []
-    with pytest.raises(Rejected):
+    with pytest.raises(RejectedError):
         play.say("round.confirm", round=1)
-    with pytest.raises(Rejected):
+    with pytest.raises(RejectedError):
         play.say("result.correct", round=1, hands={"box:1": ONE.split()})
 
 
@@ -139,10 +139,10 @@ def test_a_player_who_shows_his_cards_loses_what_he_has_bet() -> None:
     play.cards("Ts As 2c Td Ac 3d Tc 5d")
     play.act("box:1", "withdraw")
     assert irregularities(play.say("deal.error", error="exposed", who="box:1", fault="player")) == [("hand_told", ())]
-    with pytest.raises(Rejected, match="box:1 has no hand in play"):
+    with pytest.raises(RejectedError, match="box:1 has no hand in play"):
         play.say("deal.error", error="exposed", who="box:1", fault="player")
     play.turn("common:1")
-    with pytest.raises(Rejected, match="box:1 has lost"):
+    with pytest.raises(RejectedError, match="box:1 has lost"):
         play.act("box:1", "withdraw")
     play.turn("common:2", "box:2")
     result = play.result()
@@ -166,7 +166,7 @@ def test_where_the_decree_has_no_such_penalty_the_round_goes_on() -> None:
 def test_only_who_may_call_a_round_null_tells_an_error_of_dealing(role: str) -> None:
     play = trijoker()
     play.cards("Ts As")
-    with pytest.raises(Rejected, match=f"the role {role} may not say this; it is for table_head"):
+    with pytest.raises(RejectedError, match=f"the role {role} may not say this; it is for table_head"):
         play.say("deal.error", role=role, error="too_many")
 
 
@@ -208,7 +208,7 @@ def test_a_common_card_that_lies_open_by_the_rules_was_not_seen_too_early(decree
     play.bets()
     play.cards("Ts Jc Td 3d Tc")
     play.turn("common:1")
-    with pytest.raises(Rejected, match="common:1 lies face up by the rules"):
+    with pytest.raises(RejectedError, match="common:1 lies face up by the rules"):
         play.say("deal.error", error="exposed", who="common:1")
 
 
@@ -291,7 +291,7 @@ def test_what_the_person_finds_there_may_be_another_card() -> None:
 def test_one_card_shown_by_its_place_is_one() -> None:
     play = trijoker()
     play.cards("Ts As 2c Td Ac 3d Tc 5d")
-    with pytest.raises(Rejected, match="with an index one card is shown, not 2"):
+    with pytest.raises(RejectedError, match="with an index one card is shown, not 2"):
         play.say("cards.show", who="common:1", cards=["2c", "3c"], index=1)
 
 

@@ -11,7 +11,7 @@ import pytest
 from controller.contract.events import AnyEvent, CardDealt, CardTurned, RoundResult, RoundUnresolved, RoundVoid
 from controller.contract.notation import read_event, write
 from controller.games.decks import deck
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.poker import cards as poker_cards
 from devices.readings import (
     CardCut,
@@ -56,7 +56,7 @@ class Evening:
         before = self.state
         try:
             self.play.say(command, **fields)
-        except Rejected:
+        except RejectedError:
             assert self.state is before
             return False
         return True

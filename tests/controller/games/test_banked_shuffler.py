@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import AlertCleared, BetsClosed
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import ShufflerState, ShufflerStateName
 from tests.controller.games.banked_play import PAIRS, Play
 from tests.controller.games.play import of_kind
@@ -17,7 +17,7 @@ def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
     play.open(1)
     play.take(ShufflerState(at=1.0, device="shuffler", state=state))
     play.say("bets.open", "croupier")
-    with pytest.raises(Rejected, match=f"the shuffler says {state}: see to it, or look at the deck and say deck.check"):
+    with pytest.raises(RejectedError, match=f"the shuffler says {state}: see to it, or look at the deck and say deck.check"):
         play.say("bets.close", "croupier")
     play.again()
     return play
@@ -36,7 +36,7 @@ def test_or_when_the_deck_was_found_right(game: str, decree: str) -> None:
     play = opened(game, decree, "jam")
     whole = play.game.turn_type(play.game.book, play.game.settings, play.state).counted()
     play.say("deck.check", cards=whole - 1)
-    with pytest.raises(Rejected):
+    with pytest.raises(RejectedError):
         play.say("bets.close", "croupier")
     play.say("deck.check", cards=whole)
     assert of_kind(play.say("bets.close", "croupier"), BetsClosed)

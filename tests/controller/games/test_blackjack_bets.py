@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import BetPlaced, RoundResult, Settled
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
 from tests.controller.games.play import only
@@ -31,18 +31,18 @@ def place(play: Play, who: str, bet: str = "bet", amount: int | None = MINIMUM) 
 def test_bets_are_made_before_the_cards(game: str, decree: str) -> None:
     play = table(decree, game)
     cites = play.game.book.laws["bet_after_close"].rule
-    with pytest.raises(Rejected, match=f"no bets are open; the chips go back: {cites}"):
+    with pytest.raises(RejectedError, match=f"no bets are open; the chips go back: {cites}"):
         place(play, "box:1")
     play.boxes(1, 2)
     assert place(play, "box:1").lies
     assert not only(play.say("bet.withdraw", "croupier", who="box:1", bet="bet"), BetPlaced).lies
-    with pytest.raises(Rejected, match="box:1 has no bet bet"):
+    with pytest.raises(RejectedError, match="box:1 has no bet bet"):
         play.say("bet.withdraw", "croupier", who="box:1", bet="bet")
     place(play, "box:1")
     assert play.shown["bets"] == [{"who": "box:1", "bet": "bet", "amount": MINIMUM}]
     play.cards("9h")
     for command in ("bet.place", "bet.withdraw"):
-        with pytest.raises(Rejected, match=f"no bets are open; the chips go back: {cites}"):
+        with pytest.raises(RejectedError, match=f"no bets are open; the chips go back: {cites}"):
             play.say(command, "croupier", who="box:1", bet="bet")
 
 
@@ -59,11 +59,11 @@ def test_a_hand_has_the_minimum_and_not_above_the_highest_whoever_bets_on_it(gam
     for amount in (MINIMUM, most * MINIMUM):
         place(play, "box:1", amount=amount)
     for amount, why in ((MINIMUM - 1, f"at least {MINIMUM} on box:1: {law}"), (most * MINIMUM + 1, f"at most {most * MINIMUM}")):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             place(play, "box:1", amount=amount)
     place(play, "box:1", amount=(most - 2) * MINIMUM)
     place(play, "box:1/2", amount=MINIMUM)
-    with pytest.raises(Rejected, match=f"at most {2 * MINIMUM} on box:1: {law}"):  # what the others have left
+    with pytest.raises(RejectedError, match=f"at most {2 * MINIMUM} on box:1: {law}"):  # what the others have left
         place(play, "box:1/2", amount=2 * MINIMUM + 1)
     place(play, "box:2", amount=most * MINIMUM)
 
@@ -82,7 +82,7 @@ def test_so_many_may_bet_on_a_box(game: str, decree: str, most: int) -> None:
     play.boxes(1, 2)
     for place_of in range(2, most + 1):
         place(play, f"box:1/{place_of}")
-    with pytest.raises(Rejected, match=f"{most} may bet on a box at most: {play.game.book.laws['box_bettors'].rule}"):
+    with pytest.raises(RejectedError, match=f"{most} may bet on a box at most: {play.game.book.laws['box_bettors'].rule}"):
         place(play, f"box:1/{most + 1}")
 
 
@@ -91,7 +91,7 @@ def test_who_bets_is_a_box_of_the_table(game: str, decree: str) -> None:
     play = table(decree, game)
     play.boxes(1, 2)
     for who in ("box:0", "box:10", "box:1/1", "box:1/0", "box:1/x", "box:1/", "box:01", "seat:1", "1", ""):
-        with pytest.raises(Rejected, match="none of the boxes"):
+        with pytest.raises(RejectedError, match="none of the boxes"):
             place(play, who)
 
 
@@ -107,19 +107,19 @@ def test_insurance_is_taken_while_it_is_offered_for_half_of_the_bet_at_most(game
     play = table(decree, game)
     play.boxes(1, 2)
     place(play, "box:1", amount=4 * MINIMUM)
-    with pytest.raises(Rejected, match="insurance is not offered"):
+    with pytest.raises(RejectedError, match="insurance is not offered"):
         place(play, "box:1", "insurance")
     play.cards("9h 9s Ad 8h 9c")
-    with pytest.raises(Rejected, match=f"insurance is at most {2 * MINIMUM} on box:1"):
+    with pytest.raises(RejectedError, match=f"insurance is at most {2 * MINIMUM} on box:1"):
         place(play, "box:1", "insurance", 2 * MINIMUM + 1)
     if decree == "ARA02":
-        with pytest.raises(Rejected, match=f"insurance is at least {MINIMUM // 2}"):
+        with pytest.raises(RejectedError, match=f"insurance is at least {MINIMUM // 2}"):
             place(play, "box:1", "insurance", MINIMUM // 2 - 1)
     assert place(play, "box:1", "insurance", 2 * MINIMUM).lies
     play.key("draw")
     play.cards("2h")
     for command in ("bet.place", "bet.withdraw"):
-        with pytest.raises(Rejected, match="insurance is not offered"):
+        with pytest.raises(RejectedError, match="insurance is not offered"):
             play.say(command, "croupier", who="box:1", bet="insurance")
 
 
@@ -166,18 +166,18 @@ def test_side_bets_have_limits_of_their_own() -> None:
     for bet, least, most in (("pairs", 250, 15000), ("accumulated", 1, 250)):
         for amount in (least, most):
             assert place(play, "box:1", bet, amount).lies
-        with pytest.raises(Rejected, match=f"{bet} is at most {most}"):
+        with pytest.raises(RejectedError, match=f"{bet} is at most {most}"):
             place(play, "box:1", bet, most + 1)
-    with pytest.raises(Rejected, match="pairs is at least 250"):
+    with pytest.raises(RejectedError, match="pairs is at least 250"):
         place(play, "box:1", "pairs", 249)
     play = table("EUS96")
     play.boxes(1)
-    with pytest.raises(Rejected, match="there is no bet 'pairs'"):
+    with pytest.raises(RejectedError, match="there is no bet 'pairs'"):
         place(play, "box:1", "pairs")
 
 
 def test_the_authorisation_may_have_a_lower_maximum() -> None:
     play = table("ARA02", highest={"hands": 5000})
     play.boxes(1, 2)
-    with pytest.raises(Rejected, match="bet is at most 5000"):
+    with pytest.raises(RejectedError, match="bet is at most 5000"):
         place(play, "box:1", amount=5001)

@@ -17,7 +17,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import LinkGap, LinkLost, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.games.blackjack_play import PAIRS, Play, dealing, outcomes
 from tests.controller.games.play import of_kind, only
@@ -55,7 +55,7 @@ def test_one_that_a_person_saw_is_taken_back(play: Play) -> None:
     play.card("2c")
     assert play.game.show(play.state)["hands"]["box:1"] == {"cards": ["8h", "4d", "2c"], "points": 14}
     play.decide("remove")
-    with pytest.raises(Rejected, match="no card is there"):
+    with pytest.raises(RejectedError, match="no card is there"):
         play.decide("remove")
 
 
@@ -82,10 +82,10 @@ def test_a_burned_card_that_is_taken_away_is_not_named_and_another_may_be_read(p
     play.card("2c", exposed=True)
     assert only(play.decide("remove"), CardRemoved).card is None
     play.card("3c", exposed=True)
-    with pytest.raises(Rejected, match="is no card"):
+    with pytest.raises(RejectedError, match="is no card"):
         play.decide("exposed", card="Zz")
     assert only(play.decide("exposed", card="9d"), CardRemoved).card == "9d"
-    with pytest.raises(Rejected, match="no card waits"):
+    with pytest.raises(RejectedError, match="no card waits"):
         play.decide("exposed")
     assert not re.search(r"[23]c", str(play.events))
     assert not of_kind(play.cards("4c 5c 6c 7c"), CardsBurned)
@@ -109,11 +109,11 @@ def test_an_unread_card_stops_the_table_until_a_person_reads_it(play: Play) -> N
     said = only(play.card(None), Irregularity)
     assert (said.what, said.asks) == ("card_unread", ("card.decide", "round.void"))
     assert not of_kind(play.cards("9s Kd"), CardDealt)
-    with pytest.raises(Rejected, match="croupier may not"):
+    with pytest.raises(RejectedError, match="croupier may not"):
         play.say("card.decide", role="croupier", action="read", card="8h")
-    with pytest.raises(Rejected, match="nobody has said what the card is"):
+    with pytest.raises(RejectedError, match="nobody has said what the card is"):
         play.decide("accept")
-    with pytest.raises(Rejected, match="no card"):
+    with pytest.raises(RejectedError, match="no card"):
         play.decide("read", card="1x")
     said_read = play.decide("read", card="8h")
     assert [(event.to, event.card) for event in of_kind(said_read, CardDealt)] == [
@@ -169,16 +169,16 @@ def test_a_card_that_the_shoe_itself_is_not_sure_of(play: Play) -> None:
 def test_a_card_is_for_a_hand_by_the_word_of_whoever_is_in_charge(play: Play) -> None:
     dealing(play)
     play.card("2c")
-    with pytest.raises(Rejected, match="no hand box:2"):
+    with pytest.raises(RejectedError, match="no hand box:2"):
         play.decide("for", who="box:2")
-    with pytest.raises(Rejected, match="say whose the card is"):
+    with pytest.raises(RejectedError, match="say whose the card is"):
         play.decide("accept")
     said = play.decide("for", who="box:3")
     assert [(event.to, event.index) for event in of_kind(said, CardDealt)] == [("box:3", 3)]
     play.key("draw")
     play.card("Th")
     play.card("5h")
-    with pytest.raises(Rejected, match="may get no card any more"):
+    with pytest.raises(RejectedError, match="may get no card any more"):
         play.decide("for", who="box:1")
     play.decide("for", who="dealer")
     play.key("stand")
@@ -190,11 +190,11 @@ def test_a_card_is_for_a_hand_by_the_word_of_whoever_is_in_charge(play: Play) ->
 def test_what_is_said_in_other_games_is_refused(play: Play) -> None:
     dealing(play)
     for action in ("next_round", "read", "accept", "for"):
-        with pytest.raises(Rejected, match="no card waits"):
+        with pytest.raises(RejectedError, match="no card waits"):
             play.decide(action)
-    with pytest.raises(Rejected, match="basket is not said in this game"):
+    with pytest.raises(RejectedError, match="basket is not said in this game"):
         play.decide("basket")
-    with pytest.raises(Rejected, match=r"takes no cards\.turn"):
+    with pytest.raises(RejectedError, match=r"takes no cards\.turn"):
         play.say("cards.turn")
 
 
@@ -204,13 +204,13 @@ def test_what_is_said_in_other_games_is_refused(play: Play) -> None:
 def test_a_round_is_null_by_the_word_of_whoever_is_in_charge(play: Play) -> None:
     dealing(play)
     play.card("2c")
-    with pytest.raises(Rejected, match="croupier may not"):
+    with pytest.raises(RejectedError, match="croupier may not"):
         play.say("round.void", role="croupier", reason="misdeal")
     said = only(play.say("round.void", reason="misdeal"), RoundVoid)
     assert said.law == play.game.book.void["misdeal"].rule
     assert play.game.history(play.state)[-1]["kind"] == "void"
     play.deal((2,), "Th")
-    with pytest.raises(Rejected, match="no such round"):
+    with pytest.raises(RejectedError, match="no such round"):
         play.say("round.void", reason="misdeal", round=1)
 
 
@@ -222,7 +222,7 @@ def test_after_a_silence_a_person_says_what_lies_there(play: Play) -> None:
     play.key("draw")
     said = only(play.take(LinkStale(at=play.now(), device="shoe", age=5.0)), Irregularity)
     assert (said.what, said.asks) == ("silence", ("card.decide", "round.void"))
-    with pytest.raises(Rejected, match="not heard"):
+    with pytest.raises(RejectedError, match="not heard"):
         play.decide("accept")
     assert [(event.to, event.card) for event in of_kind(play.decide("read", card="2c"), CardDealt)] == [("box:1", "2c")]
     play.take(LinkUp(at=play.now(), device="shoe"))
@@ -273,7 +273,7 @@ def test_a_shoe_that_stays_silent_does_not_hold_a_table_that_waits_for_no_card(w
     if why == "void":
         said = play.boxes(1)
         assert only(said, Irregularity).what == "silence", "in the next round a card may be missed again"
-        with pytest.raises(Rejected, match="the shoe is not heard"):
+        with pytest.raises(RejectedError, match="the shoe is not heard"):
             play.decide("accept")
 
 
@@ -304,5 +304,5 @@ def test_while_a_silence_is_in_doubt_nothing_else_is_decided(play: Play) -> None
     play.take(LinkGap(at=play.now(), lost=1))
     play.card("2c")
     for action, why in (("for", "waits for another decision: silence"), ("next_round", "waits for the next round by itself")):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.decide(action, who="box:1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import CardDealt, HandDecided, Insurance, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
 
@@ -48,7 +48,7 @@ def test_a_ten_and_a_king_are_a_pair_a_nine_and_a_ten_are_not(play: Play) -> Non
     play.key("stand")
     play.cards("3c")
     play.key("stand")
-    with pytest.raises(Rejected, match="is no pair"):
+    with pytest.raises(RejectedError, match="is no pair"):
         play.key("split")
 
 
@@ -73,7 +73,7 @@ def test_an_ace_upon_a_split_ace_may_be_split_again_and_gets_nothing_else(play: 
     play.key("split")
     play.cards("Ac")
     for key in ("draw", "double"):
-        with pytest.raises(Rejected, match="split ace"):
+        with pytest.raises(RejectedError, match="split ace"):
             play.key(key)
     play.key("split")
     play.cards("2c 3c 4c")
@@ -121,7 +121,7 @@ def test_what_is_doubled(decree: str, first: str, second: str, points: int) -> N
     play.open()
     play.deal((1, 3), f"{first} 9s 6d {second} 9c")
     if decree in ("ARA02", "GAL07"):
-        with pytest.raises(Rejected, match=f"has {points}: only 9, 10, 11 are doubled"):
+        with pytest.raises(RejectedError, match=f"has {points}: only 9, 10, 11 are doubled"):
             play.key("double")
     else:
         play.key("double")
@@ -151,7 +151,7 @@ def test_an_ace_among_the_first_two_cards_of_a_doubled_hand_counts_one() -> None
 @rule("BAL05-082", "ARA02-064", "EUS96-075")
 def test_a_pair_of_aces_is_not_doubled(play: Play) -> None:
     play.deal((1, 3), "Ah 9s 6d Ad 9c")
-    with pytest.raises(Rejected, match=r"aces|only 9, 10, 11"):
+    with pytest.raises(RejectedError, match=r"aces|only 9, 10, 11"):
         play.key("double")
 
 
@@ -159,7 +159,7 @@ def test_three_cards_are_not_doubled(play: Play) -> None:
     play.deal((1, 3), "2h 9s 6d 3d 9c")
     play.key("draw")
     play.cards("4c")
-    with pytest.raises(Rejected, match="has 3 cards"):
+    with pytest.raises(RejectedError, match="has 3 cards"):
         play.key("double")
 
 
@@ -206,7 +206,7 @@ def test_any_hand_gives_up_before_the_first_third_card(decree: str) -> None:
     play.key("draw")
     assert play.state.expected == "box:1"
     play.cards("2c")
-    with pytest.raises(Rejected, match="third card was given"):
+    with pytest.raises(RejectedError, match="third card was given"):
         play.key("surrender", "box:3")
     play.key("stand")
     play.key("stand")
@@ -220,7 +220,7 @@ def test_in_euskadi_a_hand_gives_up_before_its_own_third_card_where_the_casino_h
     play.deal((1, 2), "Th 9s Kd 3d 7c")
     play.key("draw")
     play.cards("2c")
-    with pytest.raises(Rejected, match="box:1 has gone on"):
+    with pytest.raises(RejectedError, match="box:1 has gone on"):
         play.key("surrender")
     play.key("stand")
     play.key("surrender")
@@ -233,7 +233,7 @@ def test_no_hand_gives_up_against_an_ace(decree: str) -> None:
     play = Play(decree, surrender=decree == "EUS96")
     play.open()
     play.deal((1, 2), "Th 9s Ad 3d 7c")
-    with pytest.raises(Rejected, match="dealer's first card is an ace"):
+    with pytest.raises(RejectedError, match="dealer's first card is an ace"):
         play.key("surrender")
 
 
@@ -243,7 +243,7 @@ def test_no_hand_gives_up_where_there_is_no_such_thing(decree: str) -> None:
     play = Play(decree)
     play.open()
     play.deal((1, 2), "Th 9s Kd 3d 7c")
-    with pytest.raises(Rejected, match="does not give up at this table"):
+    with pytest.raises(RejectedError, match="does not give up at this table"):
         play.key("surrender")
     if decree == "ARA02":
         with pytest.raises(ValueError, match="surrender: the decree does not have it"):
@@ -257,7 +257,7 @@ def test_a_hand_still_gives_up_while_another_was_split_and_has_no_card() -> None
     play.deal((1, 2), "8h 9s 5c 8d 7c")
     play.key("split")
     play.key("surrender", "box:2")
-    with pytest.raises(Rejected, match="box:1 has gone on"):
+    with pytest.raises(RejectedError, match="box:1 has gone on"):
         play.key("surrender", "box:1")
     play.cards("2c")
     play.key("stand")
@@ -273,10 +273,10 @@ def test_a_black_jack_or_a_hand_without_a_dealer_gives_nothing_up(decree: str) -
     play.open()
     play.boxes(1, 2)
     play.cards("Ah 9s")
-    with pytest.raises(Rejected, match="it is not for box:1 to give up now"):
+    with pytest.raises(RejectedError, match="it is not for box:1 to give up now"):
         play.key("surrender", "box:1")
     play.cards("5c Kd 7c")
-    with pytest.raises(Rejected, match="it is not for box:1 to give up now"):
+    with pytest.raises(RejectedError, match="it is not for box:1 to give up now"):
         play.key("surrender", "box:1")
 
 
@@ -287,5 +287,5 @@ def test_a_hand_of_a_pair_that_was_split_gives_nothing_up() -> None:
     play.deal((1, 2), "8h 9s 5c 8d 7c")
     play.key("split")
     play.cards("2c")
-    with pytest.raises(Rejected, match="box:1 has gone on"):
+    with pytest.raises(RejectedError, match="box:1 has gone on"):
         play.key("surrender")

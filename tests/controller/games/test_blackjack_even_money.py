@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import HandDecided, Insurance, RoundResult, Settled
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
 
@@ -67,7 +67,7 @@ def test_without_it_a_black_jack_pays_three_to_two_or_ties(game: str, decree: st
 def test_galicia_has_no_such_right() -> None:
     play = dealt("GAL07")
     assert play.game.show(play.state)["even_money"] == []
-    with pytest.raises(Rejected, match="the decree does not let"):
+    with pytest.raises(RejectedError, match="the decree does not let"):
         play.key("even_money", "box:1")
 
 
@@ -76,23 +76,23 @@ def test_only_a_black_jack_against_an_ace_before_the_third_cards(game: str, decr
     law = "BAL05-E01" if decree == "BAL05" else f"{decree}-E01"
     play = dealt(decree, game)
     for who, why in (("box:2", "no black jack"), ("box:5", "no hand box:5")):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.key("even_money", who)
     play.key("draw")
     play.cards("2d")
-    with pytest.raises(Rejected, match=f"a third card was given: {law}"):
+    with pytest.raises(RejectedError, match=f"a third card was given: {law}"):
         play.key("even_money", "box:1")
     play = dealt(decree, game, "Ah 9s Kc Kd 9c")
-    with pytest.raises(Rejected, match="no ace"):
+    with pytest.raises(RejectedError, match="no ace"):
         play.key("even_money", "box:1")
     play = dealt(decree, game)
     play.key("even_money", "box:1")
-    with pytest.raises(Rejected, match="already"):
+    with pytest.raises(RejectedError, match="already"):
         play.key("even_money", "box:1")
     play = Play(decree, game)
     play.open()
     play.deal((1, 2), "Ah 9s Ad Kd")
-    with pytest.raises(Rejected, match="third card was given"):
+    with pytest.raises(RejectedError, match="third card was given"):
         play.key("even_money", "box:1")
 
 
@@ -101,7 +101,7 @@ def test_21_of_a_split_pair_is_no_black_jack(game: str, decree: str) -> None:
     play = dealt(decree, game, "Ah 9s Ad Ac 9c")
     play.key("split", "box:1")
     play.cards("Kd")
-    with pytest.raises(Rejected, match="no black jack"):
+    with pytest.raises(RejectedError, match="no black jack"):
         play.key("even_money", "box:1")
 
 
@@ -144,7 +144,7 @@ def test_triple_each_play_is_paid_by_itself() -> None:
     play.key("stand")
     play.cards("9d")
     play.cards("5d")
-    with pytest.raises(Rejected, match="the dealer has drawn"):
+    with pytest.raises(RejectedError, match="the dealer has drawn"):
         play.key("even_money", "box:1")
 
 
@@ -163,5 +163,5 @@ def test_triple_a_play_in_which_all_that_is_left_was_paid_is_over_and_the_next_o
 def test_a_table_without_keys_takes_none() -> None:
     play = Play("ARA02", keys=False)
     play.open()
-    with pytest.raises(Rejected, match="no keys"):
+    with pytest.raises(RejectedError, match="no keys"):
         play.key("even_money", "box:1")

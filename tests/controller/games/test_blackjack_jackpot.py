@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import AwardQualified, JackpotStaked, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from tests.controller.games.blackjack_play import Play
 from tests.controller.games.play import of_kind, only
@@ -98,14 +98,14 @@ def test_of_several_winners_the_decree_says_nothing() -> None:
 def test_the_agreed_amount_alone_lies_there() -> None:
     play = table(accumulated_stake=200)
     for amount in (None, 100, 201):
-        with pytest.raises(Rejected, match="say the amount that is agreed: 200"):
+        with pytest.raises(RejectedError, match="say the amount that is agreed: 200"):
             bet(play, amount=amount)
     bet(play)
     free = table()
     bet(free, amount=1)
-    with pytest.raises(Rejected, match="what is accumulated rises by it"):
+    with pytest.raises(RejectedError, match="what is accumulated rises by it"):
         bet(free, amount=None)
-    with pytest.raises(Rejected, match="accumulated is at most 250"):
+    with pytest.raises(RejectedError, match="accumulated is at most 250"):
         bet(free, amount=251)
 
 

@@ -31,7 +31,7 @@ from controller.contract.notation import Input, read_input
 from controller.games.blackjack.course import KEYS
 from controller.games.blackjack.hands import points
 from controller.games.cards import DECK, composition
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
 from tests.controller.anything import FOREIGN
 from tests.controller.games.blackjack_play import PAIRS, Play
@@ -91,7 +91,7 @@ class Croupier:
             try:
                 self.play.say(name, role="croupier")
                 return
-            except Rejected:
+            except RejectedError:
                 continue
         raise AssertionError("no key is followed")
 
@@ -271,7 +271,7 @@ def test_what_waits_can_always_be_decided(play: Play, script: list[Input]) -> No
     ):
         try:
             play.say(name, **fields)
-        except Rejected:
+        except RejectedError:
             continue
     if play.game.settings.keys:
         play.take(*BURN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import BetsClosed, CardDealt, CardExpected, HandDecided, Irregularity, RoundOpened, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
 
@@ -50,9 +50,9 @@ def test_the_dealers_second_card_comes_when_all_hands_have_done(play: Play) -> N
 def test_the_first_card_closes_the_bets_if_nobody_has(play: Play) -> None:
     play.boxes(1, 2)
     assert whats(play.card("4h"))[0] == "bets.closed"
-    with pytest.raises(Rejected, match="round 1 is in hand"):
+    with pytest.raises(RejectedError, match="round 1 is in hand"):
         play.boxes(1, 2, 3)
-    with pytest.raises(Rejected, match="round 1 is in hand"):
+    with pytest.raises(RejectedError, match="round 1 is in hand"):
         play.say("bets.open")
 
 
@@ -62,7 +62,7 @@ def test_bets_may_be_opened_and_closed_and_boxes_said_anew_before_it(play: Play)
     play.boxes(1, 2)
     play.boxes(3, 4)
     only(play.say("bets.close"), BetsClosed)
-    with pytest.raises(Rejected, match="closed already"):
+    with pytest.raises(RejectedError, match="closed already"):
         play.say("bets.close")
     play.cards("4h 9s Kd 8d 9c")
     assert [to for to, _ in dealt(play)] == ["box:3", "box:4", "dealer", "box:3", "box:4"]
@@ -77,7 +77,7 @@ def test_no_more_boxes_than_marked(decree: str) -> None:
     most = {"EUS96": 9}.get(decree, 7)
     play.boxes(1, most)
     for wrong in ((1, most + 1), (0, 1), (1, 1), ()):
-        with pytest.raises(Rejected, match="box"):
+        with pytest.raises(RejectedError, match="box"):
             play.boxes(*wrong)
 
 
@@ -106,7 +106,7 @@ def test_one_hand_alone_begins_by_the_word_of_whoever_is_in_charge(decree: str) 
     play = Play(decree)
     play.open()
     play.boxes(3)
-    with pytest.raises(Rejected, match="croupier may not"):
+    with pytest.raises(RejectedError, match="croupier may not"):
         play.say("round.confirm", role="croupier")
     play.say("round.confirm")
     play.cards("Th 9d Ts")
@@ -121,7 +121,7 @@ def test_no_card_at_21(play: Play) -> None:
     said = play.cards("9d")
     assert only(said, HandDecided).decision == "stand"
     assert play.game.show(play.state)["turn"] == "box:2"
-    with pytest.raises(Rejected, match="it is for box:2 to speak"):
+    with pytest.raises(RejectedError, match="it is for box:2 to speak"):
         play.key("draw", "box:1")
 
 
@@ -192,19 +192,19 @@ def test_the_dealer_draws_below_17_and_stands_on_soft_17(play: Play, cards: str,
 
 def test_keys_that_come_at_the_wrong_time_are_refused(play: Play) -> None:
     for name in ("stand", "draw", "double", "split", "surrender"):
-        with pytest.raises(Rejected, match="no hand is in play"):
+        with pytest.raises(RejectedError, match="no hand is in play"):
             play.key(name)
     play.boxes(1, 3)
     play.cards("8h 9s")
-    with pytest.raises(Rejected, match="no hand is to speak now"):
+    with pytest.raises(RejectedError, match="no hand is to speak now"):
         play.key("stand")
-    with pytest.raises(Rejected, match="a card is due to dealer"):
+    with pytest.raises(RejectedError, match="a card is due to dealer"):
         play.key("stand", "box:1")
     play.cards("Kd 8d 9c")
-    with pytest.raises(Rejected, match="there is no hand box:2"):
+    with pytest.raises(RejectedError, match="there is no hand box:2"):
         play.key("stand", "box:2")
     play.key("draw")
-    with pytest.raises(Rejected, match="a card is due to box:1"):
+    with pytest.raises(RejectedError, match="a card is due to box:1"):
         play.key("stand", "box:1")
 
 

@@ -20,7 +20,7 @@ from controller.contract.events import (
     ShoeStarted,
 )
 from controller.contract.notation import write
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardDrawn
 from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, dealing, outcomes
 from tests.controller.games.play import of_kind, only, whats
@@ -64,7 +64,7 @@ def test_what_is_burned_is_confidential(play: Play) -> None:
 @rule("GAL07-079")
 def test_without_a_shoe_cards_are_nothing(play: Play) -> None:
     play.say("session.open")
-    with pytest.raises(Rejected, match="no shoe is at the table"):
+    with pytest.raises(RejectedError, match="no shoe is at the table"):
         play.boxes(1, 2)
     said = play.card("8h")
     assert whats(said) == ["shoe_missing", "shoe_missing"]
@@ -77,7 +77,7 @@ def test_without_a_shoe_cards_are_nothing(play: Play) -> None:
 def test_what_is_said_of_a_shoe_is_held_against_the_decree() -> None:
     play = Play("ARA02", models=("A", "B"))
     play.say("session.open")
-    with pytest.raises(Rejected, match="without a number"):
+    with pytest.raises(RejectedError, match="without a number"):
         play.say("shoe.start", shoe=" ")
     said = play.say("shoe.start", shoe="7", model="C", cards=311, backs=(2, 4), cut=51)
     assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_model", "shoe_count", "cards_backs", "cut_card"]
@@ -127,7 +127,7 @@ def test_the_cut_card_lets_the_round_end_and_no_other_begin(play: Play) -> None:
     said_last = play.cards("7c")
     assert outcomes(only(said_last, RoundResult))["dealer"] == (17, None, None)
     assert only(said_last, ShoeEnded).why == "cut"
-    with pytest.raises(Rejected, match="the talla is over"):
+    with pytest.raises(RejectedError, match="the talla is over"):
         play.boxes(1, 3)
     if play.game.book.plays == 1:
         assert only(play.card("2h"), Irregularity).what == "shoe_over"
@@ -185,7 +185,7 @@ def test_cards_counted_at_the_end_are_held_against_the_count(play: Play) -> None
 
 def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
     dealing(play)
-    with pytest.raises(Rejected, match="round 1 is in hand"):
+    with pytest.raises(RejectedError, match="round 1 is in hand"):
         play.say("shoe.end")
     said = play.say("session.close")
     assert whats(said)[:2] == ["round.unresolved", "shoe.ended"]
@@ -210,7 +210,7 @@ def test_announced_rounds_are_counted(decree: str) -> None:
     play.open()
     play.say("last_rounds.announce")
     if decree == "GAL07":
-        with pytest.raises(Rejected, match="may not change"):
+        with pytest.raises(RejectedError, match="may not change"):
             play.say("limit.announce", minimum=1000)
     else:
         play.say("limit.announce", minimum=1000)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import CardDealt, Irregularity, RoundResult, RoundUnresolved, ShoeCut, ShoeEnded
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.blackjack_play import Play, outcomes
 from tests.controller.games.play import of_kind, only, whats
 
@@ -22,7 +22,7 @@ def test_without_keys_cards_after_the_deal_lie_on_the_table() -> None:
     play = unkeyed()
     said = play.deal((1, 3), "Th 9s Kd Ad 9c 5c 7h")
     assert [(event.to, event.index) for event in of_kind(said, CardDealt)][5:] == [("table", 1), ("table", 2)]
-    with pytest.raises(Rejected, match="no keys"):
+    with pytest.raises(RejectedError, match="no keys"):
         play.key("stand")
 
 
@@ -57,7 +57,7 @@ def test_without_keys_the_last_round_is_ended_by_a_person() -> None:
     play.say("bets.close")
     play.cards("Th 9s")
     assert only(play.cut(), ShoeCut).rounds_left == 1
-    with pytest.raises(Rejected, match=r"say round\.confirm"):
+    with pytest.raises(RejectedError, match=r"say round\.confirm"):
         play.say("bets.close")
     said = play.say("round.confirm")
     assert [type(event) for event in said[:2]] == [RoundUnresolved, ShoeEnded]

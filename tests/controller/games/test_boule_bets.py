@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundVoid, Settled
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.cells_play import DECREES, Play, table
 from tests.controller.games.play import only
@@ -130,5 +130,5 @@ def test_no_bet_lies_where_the_wheel_has_closed_them_itself(decree: str) -> None
     play.say("bet.place", "croupier", who="seat:1", bet="1")
     play.phase("launched")
     play.phase("settling")
-    with pytest.raises(Rejected, match="no bets are open; the chips go back"):
+    with pytest.raises(RejectedError, match="no bets are open; the chips go back"):
         play.say("bet.place", "croupier", who="seat:1", bet="2")

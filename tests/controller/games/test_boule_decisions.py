@@ -18,7 +18,7 @@ from controller.contract.events import (
 )
 from controller.games.boule.game import BouleGame
 from controller.games.boule.settings import BREACHES, BouleSettings
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from devices.readings import WheelFaultName
 from tests.controller.games.cells_play import DECREES, Play, table
@@ -52,9 +52,9 @@ def test_a_fault_of_the_spin_asks_and_the_spin_is_null_by_the_inspectors_word(de
 def test_in_aragon_nobody_but_the_inspector_calls_a_spin_null() -> None:
     play = table("boule", "ARA02")
     play.until_closed(1)
-    with pytest.raises(Rejected, match="the role table_head may not say this; it is for inspector"):
+    with pytest.raises(RejectedError, match="the role table_head may not say this; it is for inspector"):
         play.say("round.void", "table_head", reason="inspector")
-    with pytest.raises(Rejected, match="the decree does not make a spin null for ball_out; it does for inspector"):
+    with pytest.raises(RejectedError, match="the decree does not make a spin null for ball_out; it does for inspector"):
         play.say("round.void", "inspector", reason="ball_out")
 
 
@@ -81,7 +81,7 @@ def test_before_bets_are_closed_nobody_tells_a_number() -> None:
     play.say("bets.open")
     play.phase("launched", 1)
     play.fault("ball_out")
-    with pytest.raises(Rejected, match="the ball of round 1 has not fallen yet"):
+    with pytest.raises(RejectedError, match="the ball of round 1 has not fallen yet"):
         play.say("round.confirm", "inspector", number=8)
     assert play.say("round.confirm", "inspector") == []
     play.say("bets.close")
@@ -201,20 +201,20 @@ def test_the_minimum_is_the_authorised_one_or_twice_as_much(decree: str) -> None
         assert only(play.say("session.open", minimum=minimum), SessionOpened).minimum == minimum
     for minimum in (499, 750, 1500, 2000):
         play = Play("boule", decree, authorised_minimum=500)
-        with pytest.raises(Rejected, match=f"the minimum of a cloth is 500 or 1000, not {minimum}: {decree}-"):
+        with pytest.raises(RejectedError, match=f"the minimum of a cloth is 500 or 1000, not {minimum}: {decree}-"):
             play.say("session.open", minimum=minimum)
 
 
 @pytest.mark.rule("BAL05-047")
 def test_nor_does_it_change_to_another() -> None:
     play = table(authorised_minimum=500)
-    with pytest.raises(Rejected, match="500 or 1000, not 2000"):
+    with pytest.raises(RejectedError, match="500 or 1000, not 2000"):
         play.say("limit.announce", minimum=2000)
     assert only(play.say("limit.announce", minimum=1000), LastRounds).left == 3
     for spin in (1, 2, 3):
         play.spin(1, spin)
     assert only(play.events, LimitChanged).minimum == 1000
-    with pytest.raises(Rejected, match="the minimum is 1000 already"):
+    with pytest.raises(RejectedError, match="the minimum is 1000 already"):
         play.say("limit.announce", minimum=1000)
 
 

@@ -17,7 +17,7 @@ from controller.contract.events import (
     RoundUnresolved,
 )
 from controller.games.boule.chances import bets, chances, winning
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import Boule
 from tests.controller.games.cells_play import DECREES, Play, table
@@ -162,15 +162,15 @@ def test_bets_that_nobody_saw_open_are_told() -> None:
 @pytest.mark.parametrize("decree", cases("BAL05-044", "EUS96-040", "GAL07-033"))
 def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
     play = table("boule", decree)
-    with pytest.raises(Rejected, match="no bets are open"):
+    with pytest.raises(RejectedError, match="no bets are open"):
         play.say("bet.place", who="seat:1", bet="5")
     play.say("bets.open")
     placed = only(play.say("bet.place", "croupier", who="seat:1", bet="red", amount=500), BetPlaced)
     assert (placed.round, placed.bet, placed.lies) == (1, "red", True)
     play.say("bets.close")
-    with pytest.raises(Rejected, match=f"the chips go back: {decree}-0"):
+    with pytest.raises(RejectedError, match=f"the chips go back: {decree}-0"):
         play.say("bet.place", who="seat:1", bet="5")
-    with pytest.raises(Rejected, match=r"there is no bet '0'; there are: 1, 2, .*falta"):
+    with pytest.raises(RejectedError, match=r"there is no bet '0'; there are: 1, 2, .*falta"):
         play.say("bet.place", who="seat:1", bet="0")
 
 
@@ -195,9 +195,9 @@ def test_a_place_that_is_no_hole_is_no_result(decree: str, hole: int) -> None:
     said = play.cell(hole, 1)
     assert whats(said) == ["number_invalid", "number_unknown", "round.unresolved"]
     assert only(said, RoundUnresolved).candidate is None
-    with pytest.raises(Rejected, match=r"round 1 has no candidate: say the number"):
+    with pytest.raises(RejectedError, match=r"round 1 has no candidate: say the number"):
         play.say("round.confirm")
-    with pytest.raises(Rejected, match=r"the wheel has no number 10; it has 1, 2, 3, 4, 5, 6, 7, 8, 9"):
+    with pytest.raises(RejectedError, match=r"the wheel has no number 10; it has 1, 2, 3, 4, 5, 6, 7, 8, 9"):
         play.say("round.confirm", number=10)
     assert only(play.say("round.confirm", number=7), RoundResult).number == 7
 

@@ -22,7 +22,7 @@ from controller.contract.events import (
 )
 from controller.contract.events import RoundVoid as Null
 from controller.contract.notation import Input
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import LinkLost, LinkUp, Phase, Reading, WheelCell, WheelFault, WheelFaultName, WheelNumber, WheelPhase
 from tests.controller.games.cells_play import DECREES, Play
 from tests.controller.games.holds import has_one_end, holds, sessions_of, spoken
@@ -69,7 +69,7 @@ class Floor:
                     self.known.setdefault(entry.round, set()).add(number)
             try:
                 self.play.take(each)
-            except Rejected:
+            except RejectedError:
                 assert not isinstance(each, Reading)
                 assert self.play.state == before
 

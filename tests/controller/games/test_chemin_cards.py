@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import CardDealt, CardRemoved, CardTurned, Irregularity, RoundResult, RoundVoid
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import LinkGap, LinkLost, LinkUp
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
@@ -24,7 +24,7 @@ def test_a_card_before_the_bets_are_closed_is_played_unless_the_inspector_reject
         play.say("bets.open")
         told = only(play.cards("9h"), Irregularity)
         assert (told.what, told.asks, told.law[:5]) == ("card_before_close", ("card.decide", "round.void"), decree)
-        with pytest.raises(Rejected, match="waits for a decision"):
+        with pytest.raises(RejectedError, match="waits for a decision"):
             play.say("bets.close")
         said = play.decide(action)
         assert [event.card for event in of_kind(said, CardRemoved)] == [None] * (action == "remove")
@@ -127,7 +127,7 @@ def test_cards_stuck_together_make_the_round_null(decree: str) -> None:
 def test_a_card_on_the_floor_keeps_its_value(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 3c 4d 4s")
-    with pytest.raises(Rejected, match="the role technician"):
+    with pytest.raises(RejectedError, match="the role technician"):
         play.decide("floor", who="player", index=1, role="technician")
     assert whats(play.decide("floor", who="player", index=1)) == ["card_on_floor"]
     play.stand()
@@ -252,7 +252,7 @@ def test_a_silence_asks_whether_cards_are_missing(decree: str) -> None:
     assert not of_kind(play.cards("4d"), CardDealt)
     assert len(of_kind(play.decide("accept"), CardDealt)) == 1
     play.take(LinkLost(at=1.0, reason="unplugged"))
-    with pytest.raises(Rejected, match="say the winner: player"):
+    with pytest.raises(RejectedError, match="say the winner: player"):
         play.say("round.confirm")
     result = only(play.say("round.confirm", winner="player"), RoundResult)
     assert (result.hands, result.winner, result.confirmed_by) == ((), "player", "M. Lasa (inspector)")

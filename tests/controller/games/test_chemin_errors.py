@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
 
@@ -90,7 +90,7 @@ def test_the_wrong_one_of_two_third_cards_is_found_when_the_hand_is_turned(decre
     play.draw()
     play.cards("Ac 5c")
     play.decide("for", who="player")
-    with pytest.raises(Rejected, match="say which of the two cards counts"):
+    with pytest.raises(RejectedError, match="say which of the two cards counts"):
         play.say("round.confirm")
     play.decide("accept", card="Ac")
     play.stand("banker")
@@ -108,7 +108,7 @@ def test_a_person_says_which_of_the_banks_two_cards_counts_after_the_hands(decre
     play.decide("accept", card="5c")
     play.cards("2c 3h")
     play.decide("for", who="banker")
-    with pytest.raises(Rejected, match="say accept and the card that counts"):
+    with pytest.raises(RejectedError, match="say accept and the card that counts"):
         play.decide("accept", card="5c")
     play.decide("accept", card="2c")
     assert points(play.turn()) == {"player": (9, "win"), "banker": (8, "lose")}
@@ -141,7 +141,7 @@ def test_a_banker_who_shows_a_card_shows_his_own(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 4c 2d Ks")
     play.decide("exposed", who="player", index=1, fault="banker")
-    with pytest.raises(Rejected, match="card 1 of the bank must be shown first"):
+    with pytest.raises(RejectedError, match="card 1 of the bank must be shown first"):
         play.draw()
     assert [event.card for event in of_kind(play.turn("banker", index=1), CardTurned)] == ["4c"]
     play.decide("exposed", who="player", index=2, fault="banker")
@@ -221,7 +221,7 @@ def test_to_a_hand_with_zero_the_card_may_not_be_denied(decree: str) -> None:
     play.stand()
     play.stand()
     play.turn()
-    with pytest.raises(Rejected, match="may not be denied"):
+    with pytest.raises(RejectedError, match="may not be denied"):
         play.say("round.confirm")
     play.draw("player")
     assert points(play.cards("6c"))["player"] == (6, "lose")

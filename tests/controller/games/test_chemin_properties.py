@@ -18,7 +18,7 @@ from controller.contract.events import AnyEvent, CardDealt, RoundResult
 from controller.contract.notation import Input, write
 from controller.games.cards import DECK
 from controller.games.chemin.hands import cards_of
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.controller.anything import FOREIGN
 from tests.controller.games.chemin_play import PAIRS, Play
@@ -196,6 +196,6 @@ def test_a_card_goes_to_the_hand_that_was_told_whatever_was_put_right_before(see
             asked: dict[str, Any] = {"who": chance.choice(CLOTHS), **fields}
             if chance.random() < 0.15:
                 what, asked = "card.decide", {"action": "remove"}
-            with suppress(Rejected):
+            with suppress(RejectedError):
                 play.say(what, **asked)
         play.say("session.close")

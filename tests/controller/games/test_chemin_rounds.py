@@ -22,8 +22,8 @@ from controller.contract.events import (
 )
 from controller.games.cards import DECK
 from controller.games.chemin.hands import bank_duty
-from controller.games.chemin.state import Card, Coup
-from controller.games.game import Rejected
+from controller.games.chemin.state import CheminCard, CheminCoup
+from controller.games.game import RejectedError
 from tests.controller.games.chemin_play import at_table, points, result_of, rules
 from tests.controller.games.play import of_kind, only, whats
 
@@ -87,7 +87,7 @@ def test_eight_or_nine_on_two_cards_ends_the_round(decree: str) -> None:
     play.dealt("4h 3c 4d 4s")
     said = play.turn("player")
     assert only(said, HandDecided).decision == "natural"
-    with pytest.raises(Rejected, match="nobody's word"):
+    with pytest.raises(RejectedError, match="nobody's word"):
         play.stand("banker")
     said = play.turn("banker")
     assert result_of(said) == {"player": (("4h", "4d"), 8, "natural", "win"), "banker": (("3c", "4s"), 7, None, "lose")}
@@ -150,9 +150,9 @@ def test_the_banker_must_draw_to_zero(decree: str) -> None:
 def duty(decree: str, bank: int, third: int | None, *, optional: bool = False) -> str:
     """What the table says to a bank with so many points against this third card."""
     play = at_table(decree)
-    cards = [Card(card=SMALL[bank], to="banker"), Card(card="Kd", to="banker")]
-    cards += [Card(card=SMALL[third], to="player", third=True)] if third is not None else []
-    coup = Coup(round=1, closed=True, cards=tuple(cards), words={"player": "draw"}, table=True, optional=optional)
+    cards = [CheminCard(card=SMALL[bank], to="banker"), CheminCard(card="Kd", to="banker")]
+    cards += [CheminCard(card=SMALL[third], to="player", third=True)] if third is not None else []
+    coup = CheminCoup(round=1, closed=True, cards=tuple(cards), words={"player": "draw"}, table=True, optional=optional)
     return bank_duty(play.book, coup, table=False)
 
 
@@ -205,7 +205,7 @@ def test_a_hand_that_was_advised_binds_the_banker_to_the_table(decree: str) -> N
 def test_the_bank_speaks_after_the_hand(decree: str) -> None:
     play = at_table(decree)
     play.dealt("2h 4c 2d Ks")
-    with pytest.raises(Rejected, match="the bank speaks after player: GAL07-115"):
+    with pytest.raises(RejectedError, match="the bank speaks after player: GAL07-115"):
         play.stand("banker")
 
 
@@ -222,7 +222,7 @@ def test_the_cut_card_lets_the_round_in_hand_end_and_no_other_begin(decree: str)
     assert (cut.drawn, cut.left, cut.rounds_left) == (305, 7, 1)
     assert not [event for event in of_kind(said, Irregularity) if event.what == "cut_card"]
     assert only(play.say("round.void", reason="inspector"), ShoeEnded).why == "cut"
-    with pytest.raises(Rejected, match="the talla is over"):
+    with pytest.raises(RejectedError, match="the talla is over"):
         play.say("bets.open")
 
 
@@ -269,9 +269,9 @@ def test_no_claim_after_the_round_is_settled(decree: str) -> None:
     play.stand()
     play.stand()
     play.turn()
-    with pytest.raises(Rejected, match="no claim once the bets are settled: BAL05-127"):
+    with pytest.raises(RejectedError, match="no claim once the bets are settled: BAL05-127"):
         play.say("result.correct", round=1, number=1)
-    with pytest.raises(Rejected, match="no claim once the bets are settled: BAL05-127"):
+    with pytest.raises(RejectedError, match="no claim once the bets are settled: BAL05-127"):
         play.say("round.void", round=1, reason="misdeal")
 
 

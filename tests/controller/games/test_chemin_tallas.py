@@ -9,7 +9,7 @@ import pytest
 
 from controller.contract.events import RoundResult, ShoeCut, ShoeEnded
 from controller.games.cards import DECK
-from controller.games.chemin.state import State
+from controller.games.chemin.state import CheminState
 from tests.controller.games.chemin_play import PAIRS, Play
 from tests.controller.games.play import of_kind, only
 
@@ -47,7 +47,7 @@ class ShoeTopic:
         self.anew()
 
     def anew(self) -> None:
-        self.play.state = msgspec.json.decode(msgspec.json.encode(self.play.state), type=State)
+        self.play.state = msgspec.json.decode(msgspec.json.encode(self.play.state), type=CheminState)
 
     def round(self) -> RoundResult:
         play, book, start = self.play, self.play.book, len(self.play.events)

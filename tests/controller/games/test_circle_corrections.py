@@ -10,7 +10,7 @@ import pytest
 from controller.contract.events import Frame, Hand, ResultCorrected, RoundResult
 from controller.contract.notation import read_input
 from controller.games.circle.streets import pack
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.poker.state import SHOWN
 from tests.controller.games.circle_draw_play import covered
 from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
@@ -93,7 +93,7 @@ def test_where_hands_were_compared_the_cards_speak() -> None:
         "the hands of round 1 lay so already": {"seat4": "As Ah"},
     }.items():
         state = play.state
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             correct(play, **fields)
         assert play.state is state
 
@@ -109,7 +109,7 @@ def test_cards_of_who_gave_up_are_neither_kept_nor_asked_for() -> None:
     play.turn()
     kept = msgspec.json.encode([play.state.entries, play.state.played]).decode()
     assert not [card for card in ("Jh", "Js", "2c", "2d", "2h") if card in kept]
-    with pytest.raises(Rejected, match="seat:1 did not lie open"):
+    with pytest.raises(RejectedError, match="seat:1 did not lie open"):
         correct(play, seat1="Jh Jd")
     assert correct(play, seat4="Ah Jh").winner == "seat:3", "a card of the hand that gave up: nobody may tell"
 
@@ -135,7 +135,7 @@ def test_nobodys_word_goes_before_cards_that_lay_open() -> None:
     play.turn(4)
     play.turn(2)
     play.say("round.confirm", winner="seat:4")
-    with pytest.raises(Rejected, match="the cards of seat:2 are beaten by others that lie open"):
+    with pytest.raises(RejectedError, match="the cards of seat:2 are beaten by others that lie open"):
         correct(play, winner="seat:2")
     now = correct(play, seat2="Tc Ts", winner="seat:2")
     assert (now.winner, now.was) == ("seat:2", "seat:4")
@@ -144,7 +144,7 @@ def test_nobodys_word_goes_before_cards_that_lay_open() -> None:
 def test_a_blank_hand_and_a_pot_that_stays() -> None:
     play = covered()
     play.close()
-    with pytest.raises(Rejected, match="nobody opened the pot of round 1"):
+    with pytest.raises(RejectedError, match="nobody opened the pot of round 1"):
         correct(play, winner="seat:3")
     other = covered()
     other.act(2, "open")
@@ -160,7 +160,7 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
         play.bets()
         play.cards(HOLES)
         play.close(winner=3)
-    with pytest.raises(Rejected, match="no hand of round 1 lay open, or none is remembered"):
+    with pytest.raises(RejectedError, match="no hand of round 1 lay open, or none is remembered"):
         correct(play, seat4="Ah 5s")
     assert correct(play, winner="seat:2").was == "seat:4", "a person may still say who had won"
     assert len(play.state.played) == SHOWN

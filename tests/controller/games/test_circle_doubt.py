@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import BettingOpened, CardTurned, HandDecided, Irregularity, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.circle_play import SYNTHETIC, half_dealt, holdem, laid, table, void, whats
 from tests.controller.games.play import of_kind
 
@@ -42,7 +42,7 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
     assert [event.card for event in of_kind(said, CardTurned)] == ["Ah", "Ac"]
     assert play.state.asks == ("card.decide", "round.void")
     play.accept()
-    with pytest.raises(Rejected, match="were not read"):
+    with pytest.raises(RejectedError, match="were not read"):
         play.turn(3)
     for seat, cards in ((3, "Kh Ks"), (2, "Qh Qs")):
         play.show(seat, cards)
@@ -53,9 +53,9 @@ def test_what_is_shown_goes_before_what_was_read() -> None:
 
 def test_shown_cards_that_cannot_be() -> None:
     play = holdem()
-    with pytest.raises(Rejected, match="'Zz' is no card"):
+    with pytest.raises(RejectedError, match="'Zz' is no card"):
         play.show(4, "Ah Zz")
-    with pytest.raises(Rejected, match="seat:4 has 2 cards, not 1"):
+    with pytest.raises(RejectedError, match="seat:4 has 2 cards, not 1"):
         play.show(4, "Ah")
     assert "card_duplicate" in whats(play.show(4, "Ah Kh"))
     play.accept()
@@ -68,14 +68,14 @@ def test_shown_cards_that_cannot_be() -> None:
 def test_a_common_card_that_was_said_wrongly() -> None:
     play = holdem()
     play.street("2c 3c 4c 9d")
-    with pytest.raises(Rejected, match="board 2 is 4c already"):
+    with pytest.raises(RejectedError, match="board 2 is 4c already"):
         play.show("board", "4c", index=2)
-    with pytest.raises(Rejected, match="no open card 4 of board"):
+    with pytest.raises(RejectedError, match="no open card 4 of board"):
         play.show("board", "4d", index=4)
     said = play.show("board", "4d", index=2)
     assert whats(said) == ["shown_differs"]
     assert [(event.index, event.card) for event in of_kind(said, CardTurned)] == [(2, "4d")]
-    with pytest.raises(Rejected, match="shown_differs waits for"):
+    with pytest.raises(RejectedError, match="shown_differs waits for"):
         play.close()
     play.accept()
     assert play.game.show(play.state)["boards"] == {"board": ["3c", "4d", "9d"]}
@@ -146,6 +146,6 @@ def test_a_covered_common_card_that_is_another_than_was_read(decree: str) -> Non
 @pytest.mark.parametrize("decree", GENERAL)
 def test_errors_are_told_before_any_card_of_a_round(decree: str) -> None:
     play = table(decree)
-    with pytest.raises(Rejected, match="no card of a round was dealt"):
+    with pytest.raises(RejectedError, match="no card of a round was dealt"):
         play.error("order")
     assert not of_kind(play.events, HandDecided)

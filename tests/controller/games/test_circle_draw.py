@@ -15,7 +15,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.circle_draw_play import DEAL, covered, discard, irregularities, opened, played
 from tests.controller.games.circle_play import table
 from tests.controller.games.play import of_kind
@@ -59,7 +59,7 @@ def test_the_table_chooses_its_pack_where_the_decree_does_not(pack: str, players
 @rule("BAL09-012")
 def test_eight_players_at_most() -> None:
     play = table("BAL09", "circle-draw")
-    with pytest.raises(Rejected, match="9 players are too many, 8 may play: BAL09-012"):
+    with pytest.raises(RejectedError, match="9 players are too many, 8 may play: BAL09-012"):
         play.say("boxes.set", boxes=list(range(1, 10)))
 
 
@@ -90,12 +90,12 @@ def test_figures_beat_two_pairs() -> None:
 @rule("BAL09-020", "BAL09-019")
 def test_the_opener_discards_first_and_each_is_served_before_the_next() -> None:
     play = opened()
-    with pytest.raises(Rejected, match="seat:3 discards first"):
+    with pytest.raises(RejectedError, match="seat:3 discards first"):
         discard(play, 4, 1)
     said = discard(play, 3, 2)
     assert [event.count for event in of_kind(said, HandDecided)] == [2]
     assert of_kind(said, CardExpected)[-1].to == "seat:3"
-    with pytest.raises(Rejected, match="nobody discards now"):
+    with pytest.raises(RejectedError, match="nobody discards now"):
         discard(play, 4, 1)
     play.cards("Ad Ah")
     assert play.state.asks == ("hand.act",)
@@ -126,7 +126,7 @@ def test_how_many_cards_may_be_discarded(decree: str, most: int) -> None:
         play.act(4, "open")
     play.close()
     for count in (most + 1, -1, None):
-        with pytest.raises(Rejected, match=f"0 to {most}"):
+        with pytest.raises(RejectedError, match=f"0 to {most}"):
             play.say("hand.act", who="seat:4", action="discard", count=count)
     discard(play, 4, most)
 
@@ -150,9 +150,9 @@ def test_who_has_drawn_shows_and_what_was_discarded_is_told_to_nobody() -> None:
     play = played()
     play.error("touched", 1)
     play.error("touched", 2)
-    with pytest.raises(Rejected, match="which cards seat:3 has kept"):
+    with pytest.raises(RejectedError, match="which cards seat:3 has kept"):
         play.turn(3)
-    with pytest.raises(Rejected, match="has 5 cards, not 4"):
+    with pytest.raises(RejectedError, match="has 5 cards, not 4"):
         play.show(3, "Jc Jd Ad Ah")
     assert irregularities(play.show(3, "Jc Jd Qc Ad Ah")) == ["shown_differs"]
     play.accept()

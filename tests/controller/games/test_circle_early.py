@@ -9,7 +9,7 @@ from controller.contract.events import (
     CardRemoved,
     CardTurned,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import HOLES, holdem, laid, shuffled, table, void, whats
 from tests.controller.games.play import of_kind
@@ -40,9 +40,9 @@ def test_a_card_that_came_too_early_may_leave_the_game() -> None:
     play.say("card.decide", action="remove")
     play.close()
     assert [place.to for place in play.hand.due] == ["burn", *["board"] * 3]
-    with pytest.raises(Rejected, match="nothing waits"):
+    with pytest.raises(RejectedError, match="nothing waits"):
         play.accept()
-    with pytest.raises(Rejected, match="is not burned"):
+    with pytest.raises(RejectedError, match="is not burned"):
         play.say("cards.burn", count=2)
 
 

@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import HOLES, half_dealt, holdem, laid, shuffled, table, void, whats
 from tests.controller.games.play import of_kind
@@ -51,7 +51,7 @@ def test_a_wrong_count_is_put_right_before_bets_or_the_round_is_null(decree: str
     said = play.error(error, 3)
     assert whats(said) == [f"deal_{error}"]
     assert play.state.asks == ("card.decide", "round.void")
-    with pytest.raises(Rejected, match="accept that it was put right"):
+    with pytest.raises(RejectedError, match="accept that it was put right"):
         play.say("card.decide", action="read", card="2c")
     play.accept()
     play.cards("Ks Qs Js")
@@ -76,7 +76,7 @@ def test_a_pack_that_is_not_whole_ends_the_round_at_any_time(decree: str, error:
     play = holdem(decree)
     play.act(4, "bet")
     assert void(play.error(error)).reason == "deck_defective"
-    with pytest.raises(Rejected, match="the pack is not right"):
+    with pytest.raises(RejectedError, match="the pack is not right"):
         play.say("bets.open")
     play.say("deck.check", cards=52)
     assert play.bets()
@@ -116,7 +116,7 @@ def test_once_bets_are_made_a_person_decides(error: str) -> None:
     said = play.error(error, 3)
     assert not of_kind(said, RoundVoid)
     assert play.state.asks == ("card.decide", "round.void")
-    with pytest.raises(Rejected, match=f"deal_{error} waits for card.decide or round.void"):
+    with pytest.raises(RejectedError, match=f"deal_{error} waits for card.decide or round.void"):
         play.close()
     play.accept()
     play.close()
@@ -154,9 +154,9 @@ def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(decree: str, gam
     assert (told.what, told.law, told.asks) == ("deal_bared", law, ())
     assert play.state.hand is not None
     assert play.state.troubles == ()
-    with pytest.raises(Rejected, match="say whose cards"):
+    with pytest.raises(RejectedError, match="say whose cards"):
         play.error("exposed", 9, fault="player")
-    with pytest.raises(Rejected, match="say whose cards"):
+    with pytest.raises(RejectedError, match="say whose cards"):
         play.error("exposed", fault="player")
 
 
@@ -196,11 +196,11 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(decree: str, game:
     said = play.error(error, 3)
     assert not of_kind(said, RoundVoid)
     assert play.state.asks == ("round.void", "deal.error")
-    with pytest.raises(Rejected, match=f"deal_{error} waits for round.void or deal.error"):
+    with pytest.raises(RejectedError, match=f"deal_{error} waits for round.void or deal.error"):
         play.accept()
-    with pytest.raises(Rejected, match="the role croupier may not say this"):
+    with pytest.raises(RejectedError, match="the role croupier may not say this"):
         play.error(error, 3, stands=False)
-    with pytest.raises(Rejected, match="no error order waits"):
+    with pytest.raises(RejectedError, match="no error order waits"):
         play.say("deal.error", error="order", who="seat:3", stands=False)
     waits = play.state
     assert void(play.say("round.void", reason="wrong_count")).law == ("BAL09-040" if decree == "BAL09" else "EUS96-203")
@@ -240,20 +240,20 @@ def test_a_card_seen_in_the_cut(decree: str) -> None:
     play = table(decree)
     play.error("exposed_in_cut")
     assert play.state.asks == ("card.decide",)
-    with pytest.raises(Rejected, match="deal_exposed_in_cut waits for"):
+    with pytest.raises(RejectedError, match="deal_exposed_in_cut waits for"):
         play.say("bets.open")
     play.accept()
     play.say("bets.open")
     play.error("exposed_in_cut")
-    with pytest.raises(Rejected, match="deal_exposed_in_cut waits for"):
+    with pytest.raises(RejectedError, match="deal_exposed_in_cut waits for"):
         play.say("bets.close")
-    with pytest.raises(Rejected, match="the pack is shuffled again"):
+    with pytest.raises(RejectedError, match="the pack is shuffled again"):
         play.say("cards.deal", count=8)
     assert whats(play.cards("Ah")) == ["card_out_of_round"]
     assert not play.hand.closed
     play.accept()
     play.say("bets.close")
-    with pytest.raises(Rejected, match="the cut is over"):
+    with pytest.raises(RejectedError, match="the cut is over"):
         play.error("exposed_in_cut")
 
 
@@ -298,9 +298,9 @@ def test_a_card_to_an_absent_player_is_no_misdeal() -> None:
     play.cards("Ks Qs Js")
     play.act(3, "fold")  # he is not back in his turn
     assert play.hand.open
-    with pytest.raises(Rejected, match="the first cards are dealt"):
+    with pytest.raises(RejectedError, match="the first cards are dealt"):
         play.error("absent", 9)
-    with pytest.raises(Rejected, match="say whose place"):
+    with pytest.raises(RejectedError, match="say whose place"):
         play.error("absent", "board")
 
 
@@ -313,9 +313,9 @@ def test_hands_that_touch_are_null_both(decree: str) -> None:
     [removed] = of_kind(play.error("touched", 3), CardRemoved)
     assert (removed.why, removed.to, removed.card) == ("touched", "seat:3", None)
     assert play.state.asks == ("deal.error", "round.void")
-    with pytest.raises(Rejected, match="waits for"):
+    with pytest.raises(RejectedError, match="waits for"):
         play.close()
-    with pytest.raises(Rejected, match="say whose cards"):
+    with pytest.raises(RejectedError, match="say whose cards"):
         play.error("touched", 3)
     play.error("touched", 1)
     assert [seat.number for seat in play.hand.live] == [4, 2]
@@ -336,5 +336,5 @@ def test_where_all_hands_touch_the_round_is_null() -> None:
 @pytest.mark.parametrize("decree", ["ARA02"])
 def test_an_error_that_the_decree_does_not_know_is_refused(decree: str) -> None:
     play = laid(decree)
-    with pytest.raises(Rejected, match="the decree has no rule for 'touched'"):
+    with pytest.raises(RejectedError, match="the decree has no rule for 'touched'"):
         play.error("touched", 3)

@@ -11,7 +11,7 @@ from controller.contract.events import (
     Irregularity,
     RoundOpened,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.circle_draw_play import DEAL, HANDS, covered, discard, irregularities, opened, played, results
 from tests.controller.games.circle_play import table
 from tests.controller.games.play import of_kind
@@ -59,12 +59,12 @@ def test_a_null_round_is_no_blank_hand_and_ends_none() -> None:
 def test_nobody_bets_in_a_pot_that_is_not_open() -> None:
     play = covered()
     for action in ("bet", "raise", "call", "all_in"):
-        with pytest.raises(Rejected, match="the pot is not open"):
+        with pytest.raises(RejectedError, match="the pot is not open"):
             play.act(4, action)
     play.act(4, "check")
     said = play.act(3, "open")
     assert [event.decision for event in of_kind(said, HandDecided)] == ["open"]
-    with pytest.raises(Rejected, match="no pot is to be opened"):
+    with pytest.raises(RejectedError, match="no pot is to be opened"):
         play.act(1, "open")
     play.act(1, "raise")
     play.close()
@@ -141,13 +141,13 @@ def test_a_person_stands_for_the_opening_or_tells_that_it_was_false() -> None:
     assert results(play.say("round.confirm", winner="seat:3"))[0][0] == "seat:3"
     play = covered()
     play.act(3, "open")
-    with pytest.raises(Rejected, match="opened by seat:3"):
+    with pytest.raises(RejectedError, match="opened by seat:3"):
         play.error("false_opening", 1)
     play.act(1, "call")
     said = play.error("false_opening", 3)
     assert irregularities(said) == ["deal_false_opening"]
     assert "seat:3" not in play.game.show(play.state)["counts"]
-    with pytest.raises(Rejected, match="seat:3 does not play"):
+    with pytest.raises(RejectedError, match="seat:3 does not play"):
         play.error("false_opening")
     play.close()
     assert [place.to for place in play.hand.due] == ["seat:4", "seat:1", "seat:2"]

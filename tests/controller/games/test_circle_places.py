@@ -16,7 +16,7 @@ from controller.contract.events import (
     RoundResult,
     SessionClosed,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import ShufflerState, ShufflerVerdict
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import HOLES, Play, holdem, table
@@ -30,7 +30,7 @@ rule = pytest.mark.rule
 def test_no_round_with_fewer_than_four(decree: str) -> None:
     play = table(decree)
     play.say("boxes.set", boxes=[1, 2, 4])
-    with pytest.raises(Rejected, match=f"3 players are too few, 4 at least: {decree}"):
+    with pytest.raises(RejectedError, match=f"3 players are too few, 4 at least: {decree}"):
         play.say("bets.open")
 
 
@@ -38,7 +38,7 @@ def test_no_round_with_fewer_than_four(decree: str) -> None:
 def test_no_synthetic_round_with_fewer_than_four(decree: str) -> None:
     play = table(decree, "synthetic-poker")
     play.say("boxes.set", boxes=[1, 2, 4])
-    with pytest.raises(Rejected, match="3 players are too few"):
+    with pytest.raises(RejectedError, match="3 players are too few"):
         play.say("bets.open")
 
 
@@ -47,14 +47,14 @@ def test_no_more_players_than_the_decree_allows() -> None:
     for decree, game, most in (("EUS96", "omaha-five", 8), ("BAL05", "synthetic-poker", 10)):
         play = table(decree, game)
         play.say("boxes.set", boxes=[*range(1, most + 1)])
-        with pytest.raises(Rejected, match=f"{most + 1} players are too many, {most} may play"):
+        with pytest.raises(RejectedError, match=f"{most + 1} players are too many, {most} may play"):
             play.say("boxes.set", boxes=[*range(1, most + 2)])
 
 
 def test_no_more_players_than_the_pack_has_cards_for() -> None:
     play = table("BAL09", "synthetic-poker")
     play.say("boxes.set", boxes=[*range(1, 13)])
-    with pytest.raises(Rejected, match="a round with 12 players needs 29 cards, the pack has 28"):
+    with pytest.raises(RejectedError, match="a round with 12 players needs 29 cards, the pack has 28"):
         play.say("bets.open")
 
 
@@ -88,7 +88,7 @@ def test_the_hand_passes_empty_places_and_follows_a_person() -> None:
     assert moved.seat == 4
     play.bets()
     assert play.state.button == 4
-    with pytest.raises(Rejected, match="round 3 is in hand"):
+    with pytest.raises(RejectedError, match="round 3 is in hand"):
         play.say("button.set", seat=2)
 
 
@@ -96,9 +96,9 @@ def test_the_first_deal_needs_a_hand_that_was_given() -> None:
     play = Play()
     play.say("session.open")
     play.say("boxes.set", boxes=[1, 2, 3, 4])
-    with pytest.raises(Rejected, match="nobody has the hand"):
+    with pytest.raises(RejectedError, match="nobody has the hand"):
         play.say("bets.open")
-    with pytest.raises(Rejected, match="nobody sits at 5: seated are 1, 2, 3, 4"):
+    with pytest.raises(RejectedError, match="nobody sits at 5: seated are 1, 2, 3, 4"):
         play.say("button.set", seat=5)
 
 
@@ -131,9 +131,9 @@ def test_synthetic_poker_is_dealt_against_the_clock(decree: str) -> None:
 def test_who_rests_keeps_the_place_for_two_rounds() -> None:
     play = table("BAL09", seats=(1, 2, 3, 4, 5))
     play.act(2, "out")
-    with pytest.raises(Rejected, match="seat:2 rests already"):
+    with pytest.raises(RejectedError, match="seat:2 rests already"):
         play.act(2, "out")
-    with pytest.raises(Rejected, match="nobody sits at 'seat:7'"):
+    with pytest.raises(RejectedError, match="nobody sits at 'seat:7'"):
         play.act(7, "out")
     said = []
     for _ in range(4):
@@ -144,7 +144,7 @@ def test_who_rests_keeps_the_place_for_two_rounds() -> None:
     assert said == [[], [], ["rest_too_long"], []]
     assert play.game.show(play.state)["resting"] == {"seat:2": 4}
     play.act(2, "in")
-    with pytest.raises(Rejected, match="does not rest"):
+    with pytest.raises(RejectedError, match="does not rest"):
         play.act(2, "in")
     play.bets()
     assert play.hand.seat("seat:2") is not None
@@ -158,7 +158,7 @@ def test_a_resting_player_counts_among_the_four() -> None:
     other = table()
     for seat in (1, 2, 3):
         other.act(seat, "out")
-    with pytest.raises(Rejected, match="fewer than two players are in this round"):
+    with pytest.raises(RejectedError, match="fewer than two players are in this round"):
         other.say("bets.open")
 
 
@@ -189,10 +189,10 @@ def test_a_pack_that_is_not_right_is_not_played_with() -> None:
     [checked] = of_kind(play.events, DeckChecked)[-1:]
     assert (checked.right, checked.device) == (False, "shuffler")
     assert "deck_defective" in play.state.alerts
-    with pytest.raises(Rejected, match="the pack is not right: BAL09-007"):
+    with pytest.raises(RejectedError, match="the pack is not right: BAL09-007"):
         play.say("bets.open")
     play.say("deck.check", cards=52, right=False)
-    with pytest.raises(Rejected, match="the pack is not right"):
+    with pytest.raises(RejectedError, match="the pack is not right"):
         play.say("bets.open")
     play.say("deck.check", cards=52)
     assert not play.state.alerts
@@ -230,10 +230,10 @@ def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
     play = holdem()
     play.say("session.close")
     assert of_kind(play.events, SessionClosed)
-    with pytest.raises(Rejected, match="no session is open"):
+    with pytest.raises(RejectedError, match="no session is open"):
         play.say("bets.open")
     [entry] = play.state.unresolved()
-    with pytest.raises(Rejected, match="say the winner: seat:4, seat:3, seat:2, seat:1 or tie"):
+    with pytest.raises(RejectedError, match="say the winner: seat:4, seat:3, seat:2, seat:1 or tie"):
         play.say("round.confirm", winner="seat:7")
     [result] = of_kind(play.say("round.confirm", winner="seat:2"), RoundResult)
     assert (result.winner, result.confirmed_by, entry.round) == ("seat:2", "M. Lasa (table_head)", 1)
@@ -272,7 +272,7 @@ def test_the_share_of_the_house_and_the_length_of_a_match_are_shown() -> None:
 def test_the_last_hands_are_announced(decree: str, left: int) -> None:
     play = table(decree)
     play.say("last_rounds.announce")
-    with pytest.raises(Rejected, match="announced already"):
+    with pytest.raises(RejectedError, match="announced already"):
         play.say("last_rounds.announce")
     play.bets()
     play.cards(HOLES)
@@ -282,17 +282,17 @@ def test_the_last_hands_are_announced(decree: str, left: int) -> None:
 
 def test_the_last_hands_where_the_decree_has_none() -> None:
     play = table("ARA02", "synthetic-poker")
-    with pytest.raises(Rejected, match="no announcement of the last hands"):
+    with pytest.raises(RejectedError, match="no announcement of the last hands"):
         play.say("last_rounds.announce")
 
 
 def test_each_has_his_own_word() -> None:
     play = holdem()
-    with pytest.raises(Rejected, match="the role croupier may not say this"):
+    with pytest.raises(RejectedError, match="the role croupier may not say this"):
         play.say("round.void", role="croupier", reason="misdeal")
-    with pytest.raises(Rejected, match=r"takes no shoe\.start"):
+    with pytest.raises(RejectedError, match=r"takes no shoe\.start"):
         play.say("shoe.start", shoe="S1")
-    with pytest.raises(Rejected, match="a round is not null for ball_out"):
+    with pytest.raises(RejectedError, match="a round is not null for ball_out"):
         play.say("round.void", reason="ball_out")
     play.say("round.void", role="inspector", reason="inspector")
     [opened] = of_kind(play.bets(), RoundOpened)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import AnyEvent, Irregularity, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardDrawn, LinkLost, LinkUp
 from tests.controller.games.circle_play import Play, table
 
@@ -66,7 +66,7 @@ def test_a_card_that_went_unseen_leaves_no_place_of_which_the_reader_is_believed
     assert play.hand.open
     assert {each.card for each in play.hand.cards} == {None}
     to_the_showdown(play)
-    with pytest.raises(Rejected, match="were not read"):
+    with pytest.raises(RejectedError, match="were not read"):
         play.turn(4)
     play.show(4, "Ah As")
     assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah", "As"]

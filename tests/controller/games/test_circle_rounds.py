@@ -15,7 +15,7 @@ from controller.contract.events import (
     Irregularity,
     RoundResult,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.circle_play import PAIRS, SYNTHETIC, deal_out, holdem, shuffled, table
 from tests.controller.games.play import of_kind
@@ -128,14 +128,14 @@ def test_words_of_an_interval() -> None:
         ("muck", "says fold"),
         ("discard", "knows no"),
     ):
-        with pytest.raises(Rejected, match=said):
+        with pytest.raises(RejectedError, match=said):
             play.act(2, action)
     play.act(2, "raise")
     play.act(1, "fold")
-    with pytest.raises(Rejected, match="'seat:1' does not play for the pot: seat:4, seat:3, seat:2 do"):
+    with pytest.raises(RejectedError, match="'seat:1' does not play for the pot: seat:4, seat:3, seat:2 do"):
         play.act(1, "call")
     play.act(4, "all_in")
-    with pytest.raises(Rejected, match="nothing left to bet"):
+    with pytest.raises(RejectedError, match="nothing left to bet"):
         play.act(4, "call")
     decided = [(event.who, event.decision, event.by) for event in of_kind(play.events, HandDecided)]
     words = ["check", "bet", "raise", "fold", "all_in"]
@@ -162,7 +162,7 @@ def test_the_croupier_says_to_whom_all_others_gave_up(decree: str, game: str) ->
     play.bets()
     while not play.hand.open:
         play.cards("-") if not play.hand.due[0].up else play.cards("Ah")
-    with pytest.raises(Rejected, match="'seat:9' does not play for the pot"):
+    with pytest.raises(RejectedError, match="'seat:9' does not play for the pot"):
         play.close(winner=9)
     [result] = of_kind(play.close(winner=2), RoundResult)
     assert (result.winner, result.marks) == ("seat:2", ("no_showdown",))
@@ -185,7 +185,7 @@ def test_a_hand_that_had_not_been_given_up_is_put_together_again() -> None:
     play.act(3, "in")
     assert [seat.number for seat in play.hand.live] == [4, 3, 2, 1]
     assert [event.decision for event in of_kind(play.events, HandDecided)] == ["fold", "in"]
-    with pytest.raises(Rejected, match="does not rest"):
+    with pytest.raises(RejectedError, match="does not rest"):
         play.act(3, "in")
 
 
@@ -221,15 +221,15 @@ def test_cards_dealt_by_hand() -> None:
     play.say("bets.open")
     said = play.say("cards.deal", role="croupier", count=8)
     assert [event.unobserved for event in of_kind(said, BetsClosed)] == [True]
-    with pytest.raises(Rejected, match="bets are open"):
+    with pytest.raises(RejectedError, match="bets are open"):
         play.say("cards.deal", count=1)
     play.close()
-    with pytest.raises(Rejected, match="4 cards are due in this deal, not 5"):
+    with pytest.raises(RejectedError, match="4 cards are due in this deal, not 5"):
         play.say("cards.deal", count=5)
     play.say("cards.burn")
-    with pytest.raises(Rejected, match="the next card goes to board, it is not burned"):
+    with pytest.raises(RejectedError, match="the next card goes to board, it is not burned"):
         play.say("cards.burn")
-    with pytest.raises(Rejected, match="3 of these cards lie face up, not 2"):
+    with pytest.raises(RejectedError, match="3 of these cards lie face up, not 2"):
         play.say("cards.deal", count=3, cards=["2c", "3c"])
     said = play.say("cards.deal", who="board", cards=["2c", "3c", "4c"])
     assert [event.card for event in of_kind(said, CardDealt)] == ["2c", "3c", "4c"]
@@ -240,7 +240,7 @@ def test_one_hand_may_be_dealt_before_another() -> None:
     play = table()
     play.bets()
     play.say("cards.deal", who="seat:1", count=2)
-    with pytest.raises(Rejected, match="0 cards are due to seat:1, not 1"):
+    with pytest.raises(RejectedError, match="0 cards are due to seat:1, not 1"):
         play.say("cards.deal", who="seat:1")
     play.cards("Ah Kh")
     dealt = [event.to for event in of_kind(play.events, CardDealt)]
@@ -263,7 +263,7 @@ def test_a_common_card_that_was_not_read() -> None:
     said = play.cards("2c 3c - 5c")
     assert [event.what for event in of_kind(said, Irregularity)] == ["card_unread"]
     assert play.state.asks == ("cards.show",)
-    with pytest.raises(Rejected, match="1 cards of board are not known, not 3"):
+    with pytest.raises(RejectedError, match="1 cards of board are not known, not 3"):
         play.show("board", "2c 3c 4c")
     play.show("board", "4c")
     assert [each.told for each in play.hand.of("board")] == ["3c", "4c", "5c"]

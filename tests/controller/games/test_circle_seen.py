@@ -8,7 +8,7 @@ import pytest
 
 from controller.contract.events import AnyEvent, CardDealt, CardExpected, CardRemoved, Irregularity, RoundResult, RoundVoid
 from controller.contract.notation import write
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import LinkGap
 from tests.controller.games.circle_play import PAIRS, Play, half_dealt, shuffled, table
 from tests.controller.games.play import of_kind
@@ -120,10 +120,10 @@ def test_the_round_stands_still_until_then() -> None:
         ("betting.close", {}),
         ("round.confirm", {"winner": "seat:1"}),
     ):
-        with pytest.raises(Rejected, match=r"a card waits .* card.decide or round.void"):
+        with pytest.raises(RejectedError, match=r"a card waits .* card.decide or round.void"):
             play.say(name, **fields)
     for action, card in (("read", "Ks"), ("next_round", None), ("exposed", "Zz")):
-        with pytest.raises(Rejected, match=r"accept that the card lies face down|is no card"):
+        with pytest.raises(RejectedError, match=r"accept that the card lies face down|is no card"):
             play.say("card.decide", action=action, card=card)
     said = play.say("round.void", reason="misdeal")
     assert of_kind(said, RoundVoid)

@@ -12,7 +12,7 @@ from pokerkit.hands import OmahaEightOrBetterLowHand, OmahaHoldemHand, StandardH
 from controller.contract.events import Hand, HandDecided, ResultCorrected, RoundResult
 from controller.games.circle.game import CircleGame
 from controller.games.decks import deck
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.hands.evaluator import best_of
 from controller.games.hands.of import CONTESTS
 from tests.controller.decrees import of
@@ -79,9 +79,9 @@ def test_one_card_may_be_shown_before_the_other() -> None:
     assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah"]
     play.show(4, "As", index=2)
     assert play.game.show(play.state)["hands"]["seat:4"] == ["Ah", "As"]
-    with pytest.raises(Rejected, match="lie open already"):
+    with pytest.raises(RejectedError, match="lie open already"):
         play.show(4, "Ah As")
-    with pytest.raises(Rejected, match="no cards of seat:4 lie covered"):
+    with pytest.raises(RejectedError, match="no cards of seat:4 lie covered"):
         play.turn(4)
 
 
@@ -103,7 +103,7 @@ def test_what_is_not_shown_is_never_told() -> None:
 def test_who_has_shown_does_not_muck() -> None:
     play = shown()
     play.turn(4)
-    with pytest.raises(Rejected, match="seat:4 lies open already"):
+    with pytest.raises(RejectedError, match="seat:4 lies open already"):
         play.act(4, "muck")
 
 
@@ -259,7 +259,7 @@ def test_cards_speak_whatever_is_announced(decree: str) -> None:
     law = {"BAL09": "BAL09-054", "EUS96": "EUS96-E09"}[decree]
     play.turn(4)
     play.turn(2)
-    with pytest.raises(Rejected, match=f"the cards of seat:2 are beaten by others that lie open: {law}"):
+    with pytest.raises(RejectedError, match=f"the cards of seat:2 are beaten by others that lie open: {law}"):
         play.say("round.confirm", winner="seat:2")
     [result] = of_kind(play.say("round.confirm", winner="seat:4"), RoundResult)
     assert (result.winner, result.confirmed_by) == ("seat:4", "M. Lasa (table_head)")
@@ -268,11 +268,11 @@ def test_cards_speak_whatever_is_announced(decree: str) -> None:
 
 def test_nobody_is_confirmed_before_the_showdown() -> None:
     play = holdem()
-    with pytest.raises(Rejected, match=r"betting\.close names a winner"):
+    with pytest.raises(RejectedError, match=r"betting\.close names a winner"):
         play.say("round.confirm", winner="seat:4")
     done = shown()
     done.turn()
-    with pytest.raises(Rejected, match="no round is in hand"):
+    with pytest.raises(RejectedError, match="no round is in hand"):
         done.say("round.confirm", winner="seat:4")
 
 
@@ -285,11 +285,11 @@ def test_a_result_without_showdown_is_corrected_by_the_winner() -> None:
         {"round": 1, "kind": "result", "winner": "seat:3", "hands": (), "marks": ["no_showdown"], "corrected": True}
     ]
     for winner, said in (("seat:3", "is seat:3 already"), (None, "say the winner"), ("banker", "say the winner")):
-        with pytest.raises(Rejected, match=said):
+        with pytest.raises(RejectedError, match=said):
             play.say("result.correct", round=1, winner=winner)
-    with pytest.raises(Rejected, match="say the winner: seat:4, seat:3, seat:2, seat:1, or tie"):
+    with pytest.raises(RejectedError, match="say the winner: seat:4, seat:3, seat:2, seat:1, or tie"):
         play.say("result.correct", round=1, winner="seat:9")
-    with pytest.raises(Rejected, match="round 2 is not among the rounds"):
+    with pytest.raises(RejectedError, match="round 2 is not among the rounds"):
         play.say("result.correct", round=2, winner="seat:3")
 
 

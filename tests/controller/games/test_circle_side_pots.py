@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import AnyEvent, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardDrawn
 from tests.controller.games.circle_play import HOLES, Play, table
 
@@ -73,7 +73,7 @@ def test_the_main_pot_is_nobody_elses_by_a_persons_word() -> None:
     play = showdown((4,))
     for seat in (4, 3):
         play.turn(seat)
-    with pytest.raises(Rejected, match="the cards of seat:3 are beaten by others"):
+    with pytest.raises(RejectedError, match="the cards of seat:3 are beaten by others"):
         play.say("round.confirm", winner="seat:3")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import BettingOpened, CardDealt, CardRemoved, HandDecided, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.circle_draw_play import covered, discard, opened
 from tests.controller.games.circle_play import Play, deal_out, holdem, shuffled, table, whats
 from tests.controller.games.play import of_kind
@@ -44,7 +44,7 @@ def test_the_last_to_give_up_after_the_bets_were_closed_leaves_a_winner() -> Non
 def test_nobody_gives_up_before_the_first_bets() -> None:
     play = table()
     play.bets()
-    with pytest.raises(Rejected, match="no betting interval is open"):
+    with pytest.raises(RejectedError, match="no betting interval is open"):
         play.act(1, "fold")
 
 
@@ -54,7 +54,7 @@ def test_who_gives_up_when_hands_are_shown_does_not_show() -> None:
     play.street("6c 7c")
     play.street("8c 9c")
     play.close()
-    with pytest.raises(Rejected, match="muck"):
+    with pytest.raises(RejectedError, match="muck"):
         play.act(1, "fold")
 
 
@@ -78,7 +78,7 @@ def test_who_is_asked_about_his_last_card_and_whose_hand_is_null_says_nothing_an
     removed = [*of_kind(play.error("touched", 5), CardRemoved), *of_kind(play.error("touched", 2), CardRemoved)]
     assert [event.to for event in removed] == ["seat:5", "seat:2"]
     assert play.state.asks == ()
-    with pytest.raises(Rejected, match="not asked"):
+    with pytest.raises(RejectedError, match="not asked"):
         play.say("hand.act", who="seat:5", action=action)
 
 
@@ -89,7 +89,7 @@ def test_of_two_rows_a_hand_must_not_be_beaten_in_either() -> None:
     for seat in (2, 3, 4):
         play.turn(seat)  # 2 is best on the first row, 3 on the second
     for seat in (2, 3):
-        with pytest.raises(Rejected, match=f"the cards of seat:{seat} are beaten"):
+        with pytest.raises(RejectedError, match=f"the cards of seat:{seat} are beaten"):
             play.say("round.confirm", winner=f"seat:{seat}")
     assert of_kind(play.say("round.confirm", winner="tie"), RoundResult)
 
@@ -121,7 +121,7 @@ def test_who_is_said_to_have_opened_the_pot_and_has_passed() -> None:
     assert play.hand.opener is None
     play.act(3, "open")
     play.act(4, "call")
-    with pytest.raises(Rejected, match="there is a bet"):
+    with pytest.raises(RejectedError, match="there is a bet"):
         play.act(4, "check")
     play.close()
     assert [place.to for place in play.hand.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
@@ -131,7 +131,7 @@ def test_who_opened_and_was_raised_has_opened() -> None:
     play = covered()
     play.act(3, "open")
     play.act(4, "raise")
-    with pytest.raises(Rejected, match="there is a bet"):
+    with pytest.raises(RejectedError, match="there is a bet"):
         play.act(3, "check")
     assert play.hand.opener == 3
 
@@ -142,12 +142,12 @@ def test_a_wrong_number_of_discards_is_said_again() -> None:
     discard(play, 3, 2)
     assert [place.to for place in play.hand.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
     play.cards("Ah")
-    with pytest.raises(Rejected, match="2 cards already"):
+    with pytest.raises(RejectedError, match="2 cards already"):
         discard(play, 3, 1)
     discard(play, 3, 3, "As")
     assert [event.index for event in of_kind(play.events, CardDealt) if event.to == "seat:3"][-3:] == [6, 7, 8]
     discard(play, 4, 0)
-    with pytest.raises(Rejected, match="seat:1 discards first"):
+    with pytest.raises(RejectedError, match="seat:1 discards first"):
         discard(play, 2, 1)
 
 
@@ -166,7 +166,7 @@ def test_a_hand_that_was_not_given_up_gets_its_card_as_long_as_nobody_has_one() 
     assert [(place.to, place.up) for place in play.hand.due] == [(f"seat:{seat}", True) for seat in (5, 1, 2, 3, 4)]
     play.cards(cards.pop())
     play.act(2, "fold")
-    with pytest.raises(Rejected, match="have got cards"):
+    with pytest.raises(RejectedError, match="have got cards"):
         play.act(2, "in")
 
 

@@ -17,7 +17,7 @@ from controller.contract.events import (
     RoundResult,
     RoundVoid,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.circle_play import Play, table
 from tests.controller.games.play import of_kind
 
@@ -152,7 +152,7 @@ def test_open_cards_that_were_not_read_hold_up_the_bets() -> None:
     assert irregularities(said) == ["card_unread"]
     assert not of_kind(said, BettingOpened)
     assert play.state.asks == ("cards.show",)
-    with pytest.raises(Rejected, match="no betting interval is open"):
+    with pytest.raises(RejectedError, match="no betting interval is open"):
         play.close()
     said = play.show(1, "Jh")
     assert of_kind(said, BettingOpened)[0].first == "seat:4"
@@ -241,7 +241,7 @@ def test_the_last_card_was_seen_and_the_player_bets_no_more() -> None:
     play.cards("As Th")
     said = play.act(1, "pass")
     assert of_kind(said, BettingOpened)[0].first != "seat:1"
-    with pytest.raises(Rejected, match="nothing left to bet"):
+    with pytest.raises(RejectedError, match="nothing left to bet"):
         play.act(1, "bet")
     play.act(2, "bet")
     play.close()
@@ -255,7 +255,7 @@ def test_the_last_card_was_seen_and_the_player_bets_no_more() -> None:
 def test_who_was_not_asked_does_not_answer() -> None:
     play = seven(streets=3)
     for action in ("go", "pass"):
-        with pytest.raises(Rejected, match="not asked"):
+        with pytest.raises(RejectedError, match="not asked"):
             play.act(1, action)
 
 
@@ -289,7 +289,7 @@ def test_a_covered_card_seen_at_another_time_is_for_a_person() -> None:
     assert irregularities(play.error("exposed", 2, index=1)) == ["deal_exposed"]
     assert play.state.asks == ("card.decide", "round.void")
     play.accept()
-    with pytest.raises(Rejected, match="say whose card"):
+    with pytest.raises(RejectedError, match="say whose card"):
         play.error("exposed", "seat:9")
 
 
@@ -391,5 +391,5 @@ def test_with_how_many_the_pack_suffices(decree: str, most: int) -> None:
     play = table(decree, "seven-card-stud", tuple(range(1, most + 1)))
     play.bets()
     play = table(decree, "seven-card-stud", tuple(range(1, most + 2)))
-    with pytest.raises(Rejected, match="the pack has 52"):
+    with pytest.raises(RejectedError, match="the pack has 52"):
         play.bets()

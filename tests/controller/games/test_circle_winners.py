@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from controller.games.circle.game import CircleGame
-from controller.games.circle.showdown import Shown, compare
-from controller.games.circle.state import Card, Round, Seat
+from controller.games.circle.showdown import CircleShown, compare
+from controller.games.circle.state import CircleCard, CircleRound, CircleSeat
 from controller.games.games import make_game
 
 ROUNDS = 250
@@ -72,14 +72,14 @@ def best(own: tuple[str, ...], common: tuple[str, ...], kind: Kind) -> Worth:
     return max(worth((*some, *rest), kind) for some in mine for rest in combinations(common, 5 - kind.exactly))
 
 
-def laid(hands: dict[str, tuple[str, ...]], board: tuple[str, ...], players: int) -> Round:
-    cards = [Card(to=who, index=place, up=True, card=card) for who, own in hands.items() for place, card in enumerate(own, 1)]
-    cards += [Card(to="board", index=place, up=True, card=card) for place, card in enumerate(board, 1)]
-    seats = tuple(Seat(number=int(who.removeprefix("seat:")), shown=True) for who in hands)
-    return Round(round=1, seats=seats, cards=tuple(cards), players=players, closed=True, showdown=True)
+def laid(hands: dict[str, tuple[str, ...]], board: tuple[str, ...], players: int) -> CircleRound:
+    cards = [CircleCard(to=who, index=place, up=True, card=card) for who, own in hands.items() for place, card in enumerate(own, 1)]
+    cards += [CircleCard(to="board", index=place, up=True, card=card) for place, card in enumerate(board, 1)]
+    seats = tuple(CircleSeat(number=int(who.removeprefix("seat:")), shown=True) for who in hands)
+    return CircleRound(round=1, seats=seats, cards=tuple(cards), players=players, closed=True, showdown=True)
 
 
-def winners(shown: Shown) -> set[str]:
+def winners(shown: CircleShown) -> set[str]:
     return {hand.who for hand in shown.hands if hand.settled and hand.settled[0].outcome != "lose"}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.circle_play import Play, table
 
 
@@ -32,6 +32,6 @@ def dealt(game: str) -> Play:
 def test_a_word_that_is_taken_back_is_not_taken_for_that_word(game: str, word: dict[str, Any]) -> None:
     play = dealt(game)
     before = play.state
-    with pytest.raises(Rejected, match="in a circle a word is not taken back"):
+    with pytest.raises(RejectedError, match="in a circle a word is not taken back"):
         play.say("hand.act", who="seat:4", stands=False, **word)
     assert play.state == before

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from controller.contract.notation import read_input
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from tests.controller.decrees import PAIRS
 
@@ -42,5 +42,5 @@ def test_only_its_own_field_corrects_a_result(pair: tuple[str, str], own: str, o
     }
     given = read_input(msgspec.json.encode(line))
     why = "not among" if other == own else f"corrected by its {own} alone, not by {other}"
-    with pytest.raises(Rejected, match=why):
+    with pytest.raises(RejectedError, match=why):
         game.step(game.begin(), given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.craps_play import Play, ruled, table
 
 FIRST = {
@@ -28,7 +28,7 @@ BESIDE = {
 
 
 def refused(play: Play, bet: str) -> str:
-    with pytest.raises(Rejected) as refusal:
+    with pytest.raises(RejectedError) as refusal:
         play.bet(bet, "seat:2", amount=500)
     return str(refusal.value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import PointSet, ResultCorrected, ShooterChanged
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.craps_play import table
 from tests.controller.games.play import of_kind, only, whats
 
@@ -53,5 +53,5 @@ def test_what_cannot_be_corrected() -> None:
         ({"round": 1, "dice": [2, 2]}, "are 2 and 2 already"),
         ({"round": 1, "dice": [2, 7]}, "two dice show"),
     ):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.say("result.correct", **fields)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import DiceChosen, DiceRegistered, DieLost, Irregularity, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats
 
@@ -36,7 +36,7 @@ def test_six_dice_two_of_them_in_play(decree: str) -> None:
     registered = only(play.say("dice.set", role="croupier", serials=SET), DiceRegistered)
     assert (registered.serials, registered.by) == (SET, "M. Lasa")
     assert play.shown["asks"] == ["dice.choose"]
-    with pytest.raises(Rejected, match=r"say dice\.choose: "):
+    with pytest.raises(RejectedError, match=r"say dice\.choose: "):
         play.say("bets.open")
     chosen = only(play.say("dice.choose", role="croupier", serials=["103", "106"]), DiceChosen)
     assert (chosen.playing, chosen.reserve) == (("103", "106"), ("101", "102", "104", "105"))
@@ -49,7 +49,7 @@ def test_six_dice_two_of_them_in_play(decree: str) -> None:
 @pytest.mark.parametrize("serials", [[], SET[:5], [*SET, "107"], [*SET[:5], SET[0]], [*SET[:5], ""]])
 def test_no_other_number_of_dice(decree: str, serials: list[str]) -> None:
     play = opened(decree)
-    with pytest.raises(Rejected, match=f"6 dice, each with its own serial number: {decree}-"):
+    with pytest.raises(RejectedError, match=f"6 dice, each with its own serial number: {decree}-"):
         play.say("dice.set", serials=serials)
 
 
@@ -58,16 +58,16 @@ def test_no_other_number_of_dice(decree: str, serials: list[str]) -> None:
 def test_no_other_number_of_dice_in_play(decree: str, serials: list[str]) -> None:
     play = opened(decree)
     play.say("dice.set", serials=SET)
-    with pytest.raises(Rejected, match="two dice are played with"):
+    with pytest.raises(RejectedError, match="two dice are played with"):
         play.say("dice.choose", serials=serials)
 
 
 def test_dice_that_the_table_does_not_have() -> None:
     play = opened()
-    with pytest.raises(Rejected, match="the dice of the table come first"):
+    with pytest.raises(RejectedError, match="the dice of the table come first"):
         play.say("dice.choose", serials=SET[:2])
     play.say("dice.set", serials=SET)
-    with pytest.raises(Rejected, match="to choose from are 101, 102, 103, 104, 105, 106"):
+    with pytest.raises(RejectedError, match="to choose from are 101, 102, 103, 104, 105, 106"):
         play.say("dice.choose", serials=["101", "201"])
 
 
@@ -80,9 +80,9 @@ def test_dice_of_the_session_before(decree: str) -> None:
     breach = only(events, Irregularity)
     assert (breach.what, breach.detail, breach.asks) == ("dice_reused", "104", ("dice.set",))
     assert play.shown["asks"] == ["dice.set"]
-    with pytest.raises(Rejected, match=r"say dice\.set"):
+    with pytest.raises(RejectedError, match=r"say dice\.set"):
         play.say("bets.open")
-    with pytest.raises(Rejected, match="the dice of the table come first"):
+    with pytest.raises(RejectedError, match="the dice of the table come first"):
         play.say("dice.choose", serials=OTHERS[:2])
     assert whats(play.say("dice.set", serials=OTHERS)) == ["dice.registered"]
     play.say("session.close")
@@ -126,9 +126,9 @@ def test_dice_are_changed_between_series_alone(decree: str) -> None:
     assert chosen.announcement == CHANGE[decree]
     assert chosen.reserve == ("102", "103", "104", "106")
     play.totals(8)
-    with pytest.raises(Rejected, match=f"before the series is over: {decree}-"):
+    with pytest.raises(RejectedError, match=f"before the series is over: {decree}-"):
         play.say("dice.choose", serials=["103", "104"])
-    with pytest.raises(Rejected, match=f"before the series is over: {decree}-"):
+    with pytest.raises(RejectedError, match=f"before the series is over: {decree}-"):
         play.say("dice.set", serials=OTHERS)
     play.totals(8)
     play.say("dice.choose", serials=["103", "104"])
@@ -145,15 +145,15 @@ def test_a_die_that_fell_in_a_series_is_replaced_from_the_reserve(decree: str) -
     events = play.say("die.report", role="croupier", serial="102")
     assert whats(events) == ["die.lost", "die_off_table"]
     assert only(events, Irregularity).asks == ("round.confirm", "round.void")
-    with pytest.raises(Rejected, match="are thrown"):
+    with pytest.raises(RejectedError, match="are thrown"):
         play.say("dice.choose", serials=["103", "104"])
     play.say("round.void", role="croupier", reason="die_off_table")
     assert play.shown["asks"] == ["dice.choose"]
-    with pytest.raises(Rejected, match="to choose from are 103, 104, 105, 106"):
+    with pytest.raises(RejectedError, match="to choose from are 103, 104, 105, 106"):
         play.say("dice.choose", serials=["101", "103"])
     chosen = only(play.say("dice.choose", serials=["104", "103"]), DiceChosen)
     assert (chosen.playing, chosen.reserve, chosen.announcement) == (("104", "103"), ("101", "105", "106"), CHANGE[decree])
-    with pytest.raises(Rejected, match="before the series is over"):
+    with pytest.raises(RejectedError, match="before the series is over"):
         play.say("dice.choose", serials=["105", "106"])
     assert play.point == 8
 
@@ -168,12 +168,12 @@ def test_a_die_that_broke_in_a_series_is_replaced(decree: str) -> None:
     chosen = only(play.say("dice.choose", role="croupier", serials=["101", "104"]), DiceChosen)
     assert (chosen.reserve, chosen.announcement) == (("102", "103", "105", "106"), CHANGE[decree])
     assert only(play.totals(9), RoundResult).point == 8
-    with pytest.raises(Rejected, match=f"before the series is over: {decree}-"):
+    with pytest.raises(RejectedError, match=f"before the series is over: {decree}-"):
         play.say("dice.choose", role="croupier", serials=["105", "106"])
     play.bets()
     play.move()
     play.say("round.void", role="croupier", reason="dice_slid")
-    with pytest.raises(Rejected, match=f"before the series is over: {decree}-"):
+    with pytest.raises(RejectedError, match=f"before the series is over: {decree}-"):
         play.say("dice.choose", role="croupier", serials=["105", "106"])
 
 
@@ -193,7 +193,7 @@ def test_a_die_that_is_not_found_takes_the_set_with_it(decree: str) -> None:
     assert not of_kind(play.totals(9), Irregularity)
     over = only(play.totals(8), Irregularity)
     assert (over.what, over.detail, over.asks) == ("die_lost", "102", ("dice.set",))
-    with pytest.raises(Rejected, match=r"say dice\.set"):
+    with pytest.raises(RejectedError, match=r"say dice\.set"):
         play.say("bets.open")
     assert only(play.say("dice.set", serials=(*OTHERS[:5], "106")), Irregularity).what == "dice_reused"
     play.say("dice.set", serials=OTHERS)
@@ -239,10 +239,10 @@ def test_which_die_was_lost_must_be_clear() -> None:
         ({"serial": "102", "found": True}, "die 102 is not lost"),
         ({"found": True}, "there is no such die"),
     ):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.say("die.report", **fields)
     play.say("die.report", serial="102")
-    with pytest.raises(Rejected, match="die 102 is lost already"):
+    with pytest.raises(RejectedError, match="die 102 is lost already"):
         play.say("die.report", serial="102")
     assert only(play.say("die.report"), DieLost).serial == "101"  # the only other one in play
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import BetPlaced, Irregularity, RoundResult, ShooterChanged
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.craps_play import DECREES, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats
 
@@ -64,10 +64,10 @@ def test_the_dice_wait_where_nobody_told_who_sits_where() -> None:
 @ruled("BAL05-068", "ARA02-130", "EUS96-110", "GAL07-146")
 def test_who_may_take_the_dice_from_a_player(decree: str) -> None:
     play = table(decree)
-    with pytest.raises(Rejected, match=f"the role croupier may not take the dice from a player: {decree}-"):
+    with pytest.raises(RejectedError, match=f"the role croupier may not take the dice from a player: {decree}-"):
         play.say("shooter.set", role="croupier", seat=2, why="withdrawn")
     play.totals(8)
-    with pytest.raises(Rejected, match="refused before the first throw"):
+    with pytest.raises(RejectedError, match="refused before the first throw"):
         play.say("shooter.set", seat=2, why="refused")
     assert only(play.say("shooter.set", seat=2, why="withdrawn"), ShooterChanged).seat == 2
     assert not of_kind(play.totals(5), Irregularity)  # he cannot bet on Win in the middle of a series
@@ -82,17 +82,17 @@ def test_when_the_dice_cannot_go_on() -> None:
         ({"seat": 2}, "seat 1 has the dice: say why"),
         ({"seat": 3, "why": "refused"}, "nobody sits at 3; seats in play: 1, 2, 4"),
     ):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.say("shooter.set", **fields)
     play.bets()
-    with pytest.raises(Rejected, match="are thrown"):
+    with pytest.raises(RejectedError, match="are thrown"):
         play.say("shooter.set", seat=2, why="refused")
 
 
 @pytest.mark.parametrize("boxes", [[], [0], [1, 1], [-1]])
 def test_what_is_no_seat(boxes: list[int]) -> None:
     play = table()
-    with pytest.raises(Rejected, match="seats are numbered from 1, each once"):
+    with pytest.raises(RejectedError, match="seats are numbered from 1, each once"):
         play.say("boxes.set", boxes=boxes)
 
 
@@ -147,7 +147,7 @@ def test_where_nobody_tells_who_throws() -> None:
 def test_a_bet_on_win_is_not_taken_back(decree: str) -> None:
     play = table(decree)
     play.bet("win", amount=1000)
-    with pytest.raises(Rejected, match=f"win may not be taken back: {decree}-"):
+    with pytest.raises(RejectedError, match=f"win may not be taken back: {decree}-"):
         play.say("bet.withdraw", who="seat:1", bet="win")
 
 
@@ -156,7 +156,7 @@ def test_nor_is_a_part_of_it(decree: str) -> None:
     play = table(decree)
     play.bet("win", amount=1000)
     for amount in (999, None):
-        with pytest.raises(Rejected, match=f"win may not be lowered: 1000 lies there: {decree}-"):
+        with pytest.raises(RejectedError, match=f"win may not be lowered: 1000 lies there: {decree}-"):
             play.bet("win", amount=amount)
     play.bet("win", amount=1500)
     play.bet("dont_win", "seat:2", amount=1000)
@@ -170,7 +170,7 @@ def test_no_bet_once_they_are_closed(decree: str) -> None:
     play.bet("field", "seat:2")
     play.bets()
     for command in ("bet.place", "bet.withdraw"):
-        with pytest.raises(Rejected, match=f"the bets of round 1 are closed: {decree}-"):
+        with pytest.raises(RejectedError, match=f"the bets of round 1 are closed: {decree}-"):
             play.say(command, who="seat:2", bet="field")
 
 
@@ -178,11 +178,11 @@ def test_no_bet_once_they_are_closed(decree: str) -> None:
 def test_when_a_bet_may_be_placed(decree: str) -> None:
     play = table(decree)
     for bet in ("come", "dont_come"):
-        with pytest.raises(Rejected, match=f"{bet} is placed after the first throw of a series: {decree}-"):
+        with pytest.raises(RejectedError, match=f"{bet} is placed after the first throw of a series: {decree}-"):
             play.bet(bet)
     play.totals(8)
     for bet in ("win", "dont_win"):
-        with pytest.raises(Rejected, match=f"{bet} is placed before the first throw of a series: {decree}-"):
+        with pytest.raises(RejectedError, match=f"{bet} is placed before the first throw of a series: {decree}-"):
             play.bet(bet, "seat:2")
     for bet in ("come", "dont_come", "field", "big_6", "right:8", "wrong:10", "horn"):
         placed = only(play.bet(bet, "seat:2", amount=500), BetPlaced)
@@ -203,7 +203,7 @@ def test_a_bet_on_come_travels(decree: str) -> None:
         ("seat:4", "dont_come", "stays"),
     ]
     assert [(each.bet, each.amount) for each in play.state.bets] == [("win", None), ("come:5", 500), ("dont_come:5", 700)]
-    with pytest.raises(Rejected, match="it is placed as come"):
+    with pytest.raises(RejectedError, match="it is placed as come"):
         play.bet("come:6", "seat:2")
     play.totals(8)
     assert [each.bet for each in play.state.bets] == ["come:5", "dont_come:5"]
@@ -216,9 +216,9 @@ def test_what_goes_beside_another_bet(decree: str) -> None:
     play = table(decree)
     play.bet("dont_win", "seat:2", amount=1000)
     play.totals(4)
-    with pytest.raises(Rejected, match="win_odds goes beside win, which seat:4 does not have"):
+    with pytest.raises(RejectedError, match="win_odds goes beside win, which seat:4 does not have"):
         play.bet("win_odds", "seat:4", amount=500)
-    with pytest.raises(Rejected, match=f"dont_win_odds is at most 2000 beside 1000: {decree}-"):
+    with pytest.raises(RejectedError, match=f"dont_win_odds is at most 2000 beside 1000: {decree}-"):
         play.bet("dont_win_odds", "seat:2", amount=2001)
     play.bet("dont_win_odds", "seat:2", amount=2000)
     play.bet("win_odds", "seat:1", amount=9000)  # nobody told what lies on Win
@@ -248,7 +248,7 @@ HIGHEST: dict[str, int | Fraction] = {
 def test_no_bet_is_above_what_the_authorisation_has(decree: str, bet: str) -> None:
     play = table(decree, highest_simple=70_000)
     most = int(Fraction(HIGHEST[bet]) * 700)
-    with pytest.raises(Rejected, match=f"{bet} is at most {most}: {decree}-.*IV.2"):
+    with pytest.raises(RejectedError, match=f"{bet} is at most {most}: {decree}-.*IV.2"):
         play.bet(bet, amount=most + 1)
     assert only(play.bet(bet, amount=most), BetPlaced).amount == most
 
@@ -264,13 +264,13 @@ def test_no_bet_is_above_what_the_authorisation_has(decree: str, bet: str) -> No
 )
 def test_nor_above_what_any_authorisation_may_have(decree: str, low: int, high: int) -> None:
     play = table(decree)
-    with pytest.raises(Rejected, match=f"field is at most {500 * high}: {decree}-"):
+    with pytest.raises(RejectedError, match=f"field is at most {500 * high}: {decree}-"):
         play.bet("field", amount=500 * high + 1)
     play.bet("field", amount=500 * high)
     for times in (low, high):
         assert Play(decree, highest_simple=500 * times).say("session.open", minimum=500)
     for highest in (500 * low - 1, 500 * high + 1):
-        with pytest.raises(Rejected, match=f"the highest stake, {highest}, is {low} to {high} times the minimum: {decree}-"):
+        with pytest.raises(RejectedError, match=f"the highest stake, {highest}, is {low} to {high} times the minimum: {decree}-"):
             Play(decree, highest_simple=highest).say("session.open", minimum=500)
 
 
@@ -286,10 +286,10 @@ def test_what_goes_beside_a_bet_that_travelled() -> None:
     play.totals(4)
     play.bet("come", "seat:2", amount=600)
     play.totals(9)
-    with pytest.raises(Rejected, match="come_odds:9 is at most 600 beside 600"):
+    with pytest.raises(RejectedError, match="come_odds:9 is at most 600 beside 600"):
         play.bet("come_odds:9", "seat:2", amount=601)
     play.bet("come_odds:9", "seat:2", amount=600)
-    with pytest.raises(Rejected, match="goes beside come:5"):
+    with pytest.raises(RejectedError, match="goes beside come:5"):
         play.bet("come_odds:5", "seat:2")
 
 
@@ -301,9 +301,9 @@ def test_what_is_no_bet_or_nobodys() -> None:
         ({"who": "seat:0", "bet": "field"}, "seat:0 is nobody"),
         ({"who": "seat:1", "bet": "field", "amount": 0}, "an amount of 0 is none"),
     ):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.say("bet.place", **fields)
-    with pytest.raises(Rejected, match="seat:1 has no bet field"):
+    with pytest.raises(RejectedError, match="seat:1 has no bet field"):
         play.say("bet.withdraw", who="seat:1", bet="field")
 
 
@@ -318,7 +318,7 @@ def test_an_amount_said_again_is_what_lies_there() -> None:
 def test_a_seat_has_one_name(who: str) -> None:
     play = table()
     play.say("bets.open")
-    with pytest.raises(Rejected, match="is nobody at this table"):
+    with pytest.raises(RejectedError, match="is nobody at this table"):
         play.say("bet.place", who=who, bet="win")
 
 
@@ -326,5 +326,5 @@ def test_a_seat_has_one_name(who: str) -> None:
 def test_a_bet_has_one_name(bet: str) -> None:
     play = table()
     play.say("bets.open")
-    with pytest.raises(Rejected, match="no bet"):
+    with pytest.raises(RejectedError, match="no bet"):
         play.say("bet.place", who="seat:1", bet=bet)

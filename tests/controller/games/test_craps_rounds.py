@@ -16,7 +16,7 @@ from controller.contract.events import (
     RoundVoid,
     ShooterChanged,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.craps_play import DECREES, faces, outcomes, ruled, table
 from tests.controller.games.play import of_kind, only, whats
 
@@ -123,7 +123,7 @@ def test_there_are_eight_causes() -> None:
 def test_a_cause_of_another_game() -> None:
     play = table()
     play.bets()
-    with pytest.raises(Rejected, match="does not make a throw null for ball_out"):
+    with pytest.raises(RejectedError, match="does not make a throw null for ball_out"):
         play.say("round.void", reason="ball_out")
 
 
@@ -132,7 +132,7 @@ def test_who_is_responsible_calls_null_what_is_not_foreseen(decree: str) -> None
     play = table(decree)
     play.bets()
     assert only(play.say("round.void", reason="inspector"), RoundVoid).law.startswith(decree)
-    with pytest.raises(Rejected, match="the role technician"):
+    with pytest.raises(RejectedError, match="the role technician"):
         play.say("round.void", role="technician", reason="inspector")
 
 
@@ -206,9 +206,9 @@ def test_the_moving_dice_close_the_bets() -> None:
     events = play.throw(2, 4)
     assert whats(events) == ["bets.closed", "round.result", "point.set", "round.opened"]
     assert only(events, BetsClosed).unobserved
-    with pytest.raises(Rejected, match="open by themselves"):
+    with pytest.raises(RejectedError, match="open by themselves"):
         play.say("bets.open")
-    with pytest.raises(Rejected, match="open by themselves"):
+    with pytest.raises(RejectedError, match="open by themselves"):
         play.say("bets.close")
 
 
@@ -252,14 +252,14 @@ def test_dice_told_and_then_read_otherwise() -> None:
 def test_what_two_dice_cannot_show_is_not_told(values: list[int]) -> None:
     play = table()
     play.bets()
-    with pytest.raises(Rejected, match="two dice show 1 to 6 each"):
+    with pytest.raises(RejectedError, match="two dice show 1 to 6 each"):
         play.say("dice.tell", role="croupier", values=values)
 
 
 def test_when_dice_cannot_be_told() -> None:
     play = table()
-    with pytest.raises(Rejected, match="bets were not opened"):
+    with pytest.raises(RejectedError, match="bets were not opened"):
         play.say("dice.tell", values=[1, 2])
     play.say("bets.open")
-    with pytest.raises(Rejected, match="bets are still open"):
+    with pytest.raises(RejectedError, match="bets are still open"):
         play.say("dice.tell", values=[1, 2])

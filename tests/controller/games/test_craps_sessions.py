@@ -10,7 +10,7 @@ from controller.contract.events import (
     SessionClosed,
     ShooterChanged,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardCut
 from tests.controller.games.craps_play import DECREES, table
 from tests.controller.games.play import of_kind, only, whats
@@ -28,14 +28,14 @@ def test_the_last_shooter() -> None:
     events = play.totals(7)
     assert only(events, LastRounds).left == 0
     assert only(events, ShooterChanged).seat is None
-    with pytest.raises(Rejected, match="the last shooter has thrown"):
+    with pytest.raises(RejectedError, match="the last shooter has thrown"):
         play.say("bets.open")
-    with pytest.raises(Rejected, match="the last shooter has thrown"):
+    with pytest.raises(RejectedError, match="the last shooter has thrown"):
         play.say("shooter.set", seat=2)
     play.say("result.correct", round=4, dice=[2, 3])
     assert (play.state.last, play.state.shooter) == (1, 1)
     play.say("bets.open")
-    with pytest.raises(Rejected, match="announced already"):
+    with pytest.raises(RejectedError, match="announced already"):
         play.say("last_rounds.announce")
 
 
@@ -48,7 +48,7 @@ def test_the_last_shooter_who_refuses_gives_his_place() -> None:
 @pytest.mark.parametrize("decree", ["BAL05", "ARA02", "GAL07"])
 def test_the_last_shooter_is_worded_in_the_basque_country_alone(decree: str) -> None:
     play = table(decree)
-    with pytest.raises(Rejected, match="no announcement of the last shooter"):
+    with pytest.raises(RejectedError, match="no announcement of the last shooter"):
         play.say("last_rounds.announce")
 
 
@@ -118,18 +118,18 @@ def test_nothing_without_a_session() -> None:
         ("bet.place", {"who": "seat:1", "bet": "win"}),
         ("last_rounds.announce", {}),
     ):
-        with pytest.raises(Rejected, match="no session is open"):
+        with pytest.raises(RejectedError, match="no session is open"):
             play.say(command, **fields)
     assert play.throw(1, 1) == []
 
 
 def test_bets_are_opened_and_closed_once() -> None:
     play = table()
-    with pytest.raises(Rejected, match="no bets are open"):
+    with pytest.raises(RejectedError, match="no bets are open"):
         play.say("bets.close")
     play.bets()
     for command, why in (("bets.open", "round 1 is in hand"), ("bets.close", "no bets are open")):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.say(command)
 
 
@@ -139,7 +139,7 @@ def test_a_long_evening_is_remembered_as_far_as_it_matters() -> None:
     for _ in range(70):
         play.throw(2, 3)
     assert (len(play.state.entries), len(play.game.history(play.state)), play.point) == (60, 20, 8)
-    with pytest.raises(Rejected, match="not among the throws remembered"):
+    with pytest.raises(RejectedError, match="not among the throws remembered"):
         play.say("result.correct", round=11, dice=[1, 1])
     play.say("result.correct", round=12, dice=[4, 4])
     assert (play.point, play.shown["series"]) == (5, "point")
@@ -151,7 +151,7 @@ def test_what_does_not_concern_the_game() -> None:
     shoe = CardCut(at=play.now(), device="shoe")
     assert (play.take(shoe), play.state) == ([], before)
     assert not play.game.confidential(before, shoe)
-    with pytest.raises(Rejected, match=r"this game takes no limit\.announce"):
+    with pytest.raises(RejectedError, match=r"this game takes no limit\.announce"):
         play.say("limit.announce", minimum=1000)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import AlertCleared, AlertRaised, Irregularity, RoundResult, RoundUnresolved, RoundVoid
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import LinkGap, LinkStale
 from tests.controller.games.craps_play import DECREES, Play, ruled, table
 from tests.controller.games.play import of_kind, only, whats
@@ -48,7 +48,7 @@ def test_dice_that_are_read_after_a_fault_wait_for_a_person(decree: str, fault: 
     play.move()
     play.fault(fault)
     assert play.lie(3, 3) == []
-    with pytest.raises(Rejected, match="has its dice and waits for"):
+    with pytest.raises(RejectedError, match="has its dice and waits for"):
         play.say("dice.tell", role="croupier", values=[3, 3])
     assert only(play.say("round.confirm"), RoundResult).dice == (3, 3)
 
@@ -171,7 +171,7 @@ def test_a_throw_after_a_silence_is_a_candidate(decree: str) -> None:
     lost = only(play.throw(3, 4), RoundUnresolved)
     assert (lost.why, lost.dice, lost.candidate) == ("silence", (3, 4), None)
     assert play.point == 8
-    with pytest.raises(Rejected, match="round 2 has no result yet"):
+    with pytest.raises(RejectedError, match="round 2 has no result yet"):
         play.say("bets.open")
     assert play.shown["asks"] == ["round.confirm", "round.void"]
     result = only(play.say("round.confirm"), RoundResult)
@@ -279,9 +279,9 @@ def test_late_dice_of_a_round_that_nobody_saw() -> None:
     play.throws = 3
     third = only(play.throw(3, 4), RoundUnresolved)
     assert (third.round, third.why) == (4, "undecided")
-    with pytest.raises(Rejected, match="round 2 comes first"):
+    with pytest.raises(RejectedError, match="round 2 comes first"):
         play.say("round.confirm", round=4)
-    with pytest.raises(Rejected, match="say which round: 2, 3, 4"):
+    with pytest.raises(RejectedError, match="say which round: 2, 3, 4"):
         play.say("round.confirm")
     play.say("round.void", round=2, reason="dice_slid")
     assert only(play.say("round.confirm", round=3), RoundResult).point == 4
@@ -339,20 +339,20 @@ def test_a_restart_with_a_throw_that_nobody_counted() -> None:
 
 def test_decisions_that_cannot_be_taken() -> None:
     play = table()
-    with pytest.raises(Rejected, match="no throw waits for a decision"):
+    with pytest.raises(RejectedError, match="no throw waits for a decision"):
         play.say("round.confirm")
     play.bets()
-    with pytest.raises(Rejected, match="round 1 waits for no decision"):
+    with pytest.raises(RejectedError, match="round 1 waits for no decision"):
         play.say("round.confirm")
     play.throw(3, 3)
     for number, why in ((1, "has its result"), (7, "not among the throws remembered")):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.say("round.void", round=number, reason="dice_slid")
     play.bets()
     play.say("round.void", reason="dice_slid")
-    with pytest.raises(Rejected, match="round 2 is null already"):
+    with pytest.raises(RejectedError, match="round 2 is null already"):
         play.say("round.confirm", round=2)
-    with pytest.raises(Rejected, match="the role croupier may not"):
+    with pytest.raises(RejectedError, match="the role croupier may not"):
         play.say("round.confirm", role="croupier")
 
 
@@ -361,7 +361,7 @@ def test_an_unresolved_throw_of_which_nothing_is_known() -> None:
     play.say("session.open")
     play.bets()
     play.say("session.close")
-    with pytest.raises(Rejected, match="no candidate: say the dice"):
+    with pytest.raises(RejectedError, match="no candidate: say the dice"):
         play.say("round.confirm", round=1)
     assert only(play.say("round.confirm", round=1, dice=[1, 2]), RoundResult).total == 3
 
@@ -371,7 +371,7 @@ def test_an_unresolved_throw_in_the_history() -> None:
     play.move()
     play.lie(3, 3, late=True)
     assert play.game.history(play.state) == [{"round": 1, "kind": "unresolved", "candidate": [3, 3]}]
-    with pytest.raises(Rejected, match="round 1 has no result yet, so what lies on the table is not known"):
+    with pytest.raises(RejectedError, match="round 1 has no result yet, so what lies on the table is not known"):
         play.bet("field", "seat:2")
 
 

@@ -13,7 +13,7 @@ from controller.contract.commands import COMMANDS, BoxesSet, Command
 from controller.contract.events import AnyEvent, CardDealt, CardTurned, Irregularity, ResultCorrected, RoundResult
 from controller.contract.notation import Input, read_input
 from controller.games.decks import deck
-from controller.games.game import Game, Rejected
+from controller.games.game import Game, RejectedError
 from controller.games.games import make_game
 from devices.readings import READINGS, CardDrawn, DiceRead, DiceState, Phase, WheelCell, WheelNumber, WheelPhase
 from tests.controller.anything import FOREIGN, WHO, anything
@@ -84,7 +84,7 @@ class Trial:
             self.game.confidential(self.state, given)
             state, events = self.game.step(self.state, given)
             msgspec.json.encode([self.game.show(state), self.game.history(state)])
-        except Rejected as rejected:
+        except RejectedError as rejected:
             if isinstance(given, Command) and str(rejected):
                 return
             raise
@@ -127,7 +127,7 @@ def test_before_a_session_no_command_is_left_without_an_answer(game: str, decree
         given = anything(kind, chance)
         try:
             _, events = made.step(made.begin(), given)
-        except Rejected as rejected:
+        except RejectedError as rejected:
             why = str(rejected)
             if not why:
                 raise
@@ -167,7 +167,7 @@ def test_a_card_of_no_deck_asks_and_nobody_can_let_it_count(game: str, decree: s
         decision = {"at": 1.0, "type": "card.decide", "by": "M. Lasa", "role": "inspector", **said}
         try:
             after, _ = trial.game.step(state, read_input(msgspec.json.encode(decision)))
-        except Rejected:
+        except RejectedError:
             continue
         # Where the pack is dealt on all the same, what the reader said of it is forgotten.
         assert f'"card":"{card}"'.encode() not in msgspec.json.encode(after), decision

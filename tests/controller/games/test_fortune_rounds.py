@@ -20,7 +20,7 @@ from controller.contract.events import (
 from controller.contract.events import RoundVoid as Null
 from controller.games.fortune.game import FortuneGame
 from controller.games.fortune.settings import BREACHES
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import WheelFaultName
 from tests.controller.games.cells_play import DECREES, Play, table
 from tests.controller.games.play import of_kind, only, whats
@@ -90,7 +90,7 @@ def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
     play.say("bets.open")
     assert play.say("bet.place", "croupier", who="seat:1", bet="2")
     play.say("bets.close")
-    with pytest.raises(Rejected, match=f"the chips go back: {decree}-"):
+    with pytest.raises(RejectedError, match=f"the chips go back: {decree}-"):
         play.say("bet.place", who="seat:1", bet="2")
 
 
@@ -115,7 +115,7 @@ def test_what_is_no_cell_or_symbol_is_no_result(decree: str) -> None:
     play.until_closed(1)
     play.phase("settled", 1)
     assert whats(play.cell(55, 1)) == ["number_invalid", "number_unknown", "round.unresolved"]
-    with pytest.raises(Rejected, match=r"the wheel has no number 3; it has .*24"):
+    with pytest.raises(RejectedError, match=r"the wheel has no number 3; it has .*24"):
         play.say("round.confirm", number=3)
     result = only(play.say("round.confirm", number=24), RoundResult)
     assert (result.number, result.cell) == (24, None)

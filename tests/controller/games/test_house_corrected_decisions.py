@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import ResultCorrected
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games import circle_play, poker_play
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import dealt, result, table
@@ -39,7 +39,7 @@ def bets_of(corrected: ResultCorrected, who: str) -> dict[str, tuple[str, tuple[
 def test_a_hand_went_that_was_told_as_giving_up_last() -> None:
     play = over("pass", "pass")
     assert bets_of_result(play, "box:2") == {"ante": ("lose", None)}
-    with pytest.raises(Rejected, match="no round is in hand"):
+    with pytest.raises(RejectedError, match="no round is in hand"):
         back(play, 2, "pass")
     told = correct(play, {"box:2": "go"}, dealer=BANK, box2=TWO)
     assert bets_of(told, "box:1") == {"ante": ("lose", None)}
@@ -82,7 +82,7 @@ def test_a_hand_gave_up_that_was_told_to_go() -> None:
 def test_a_decision_that_cannot_have_been_so(decisions: dict[str, str], hands: dict[str, str], why: str) -> None:
     play = over("pass", "pass")
     before = play.state
-    with pytest.raises(Rejected, match=why):
+    with pytest.raises(RejectedError, match=why):
         correct(play, decisions, **hands)
     assert play.state == before
 
@@ -91,7 +91,7 @@ def test_a_hand_that_lay_open_had_not_given_up() -> None:
     play = over("go", "pass")
     play.turn("dealer")
     play.turn("box:1")
-    with pytest.raises(Rejected, match="box:1 lay open: it had not given up"):
+    with pytest.raises(RejectedError, match="box:1 lay open: it had not given up"):
         correct(play, {"box:1": "pass"})
 
 
@@ -99,7 +99,7 @@ def test_a_jackpot_goes_by_discards_that_nobody_has_told() -> None:
     play = table("poker-draw-house", "EUS96")
     dealt(play, ONE, LOW, bets=[(1, "jackpot")])
     play.act(1, "pass")
-    with pytest.raises(Rejected, match="how many cards box:1 discarded nobody has told"):
+    with pytest.raises(RejectedError, match="how many cards box:1 discarded nobody has told"):
         correct(play, {"box:1": "go"}, dealer=BANK)
 
 
@@ -107,7 +107,7 @@ def test_what_was_settled_at_the_table_has_no_decisions() -> None:
     play = over("go")
     play.say("session.close")
     play.say("round.confirm", round=1)
-    with pytest.raises(Rejected, match="round 1 was settled at the table, or is too long ago"):
+    with pytest.raises(RejectedError, match="round 1 was settled at the table, or is too long ago"):
         correct(play, {"box:1": "pass"})
 
 
@@ -115,7 +115,7 @@ def test_a_player_of_texas_went_who_was_told_as_giving_up_last() -> None:
     play = texas()
     play.act("box:1", "pass")
     play.act("box:2", "pass")
-    with pytest.raises(Rejected, match="say the cards of dealer, box:1, board too"):
+    with pytest.raises(RejectedError, match="say the cards of dealer, box:1, board too"):
         correct(play, {"box:1": "go"})
     told = correct(play, {"box:1": "go"}, dealer="Ks Kd", box1="Ah As", board="Tc 4d 9h 4c 6s")
     assert bets_of(told, "box:1") == {"ante": ("win", (1, 1)), "second": ("win", (1, 1))}
@@ -123,13 +123,13 @@ def test_a_player_of_texas_went_who_was_told_as_giving_up_last() -> None:
     assert [hand.who for hand in told.hands or ()] == ["dealer", "board", "box:1", "box:2"]
     again = correct(play, {"box:2": "go"}, box2="2c 7c")
     assert bets_of(again, "box:2") == {"ante": ("lose", None), "second": ("lose", None)}
-    with pytest.raises(Rejected, match="box:1 did not give up in round 1"):
+    with pytest.raises(RejectedError, match="box:1 did not give up in round 1"):
         correct(play, {"box:1": "pass"})
 
 
 @pytest.mark.parametrize("play", [trijoker(), circle_play.table()])
 def test_other_games_have_no_such_decisions(play: Any) -> None:
-    with pytest.raises(Rejected, match="no decision of a hand is corrected in this game"):
+    with pytest.raises(RejectedError, match="no decision of a hand is corrected in this game"):
         play.say("result.correct", round=1, decisions={"box:1": "go"})
 
 

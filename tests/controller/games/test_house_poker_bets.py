@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import BetPlaced, Irregularity, LastRounds, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, opened, table
 from tests.controller.test_rulebook_house_poker import book_of
@@ -35,7 +35,7 @@ def test_the_stake_of_a_side_bet(game: str, decree: str, bet: str, allowed: tupl
         [placed] = of_kind(play.say("bet.place", who="box:1", bet=bet, amount=amount), BetPlaced)
         assert (placed.bet, placed.amount, placed.lies) == (bet, amount, True)
     for amount in refused:
-        with pytest.raises(Rejected, match=f"{bet} is at (least|most) |an amount of 0 is none"):
+        with pytest.raises(RejectedError, match=f"{bet} is at (least|most) |an amount of 0 is none"):
             play.say("bet.place", who="box:1", bet=bet, amount=amount)
 
 
@@ -54,7 +54,7 @@ def test_the_ante_is_within_the_limits(game: str, decree: str, settings: dict[st
     for amount in (500, most):
         play.say("bet.place", who="box:1", bet="ante", amount=amount)
     for amount in (499, most + 1):
-        with pytest.raises(Rejected, match=f"ante is at (least 500|most {most}): {play.game.book.laws['ante_limit'].rule}"):
+        with pytest.raises(RejectedError, match=f"ante is at (least 500|most {most}): {play.game.book.laws['ante_limit'].rule}"):
             play.say("bet.place", who="box:1", bet="ante", amount=amount)
 
 
@@ -64,18 +64,18 @@ def test_a_side_bet_lies_before_the_deal() -> None:
     play.say("bet.place", who="box:1", bet="insurance")
     [back] = of_kind(play.say("bet.withdraw", who="box:1", bet="insurance"), BetPlaced)
     assert back.lies is False
-    with pytest.raises(Rejected, match="has no bet 'insurance'"):
+    with pytest.raises(RejectedError, match="has no bet 'insurance'"):
         play.say("bet.withdraw", who="box:1", bet="insurance")
     play.say("bets.close")
-    with pytest.raises(Rejected, match="they lie before the deal"):
+    with pytest.raises(RejectedError, match="they lie before the deal"):
         play.say("bet.place", who="box:1", bet="insurance")
 
 
 def test_a_bet_that_there_is_not() -> None:
     play = opened(decree="ARA02")
-    with pytest.raises(Rejected, match="no bet 'insurance' here; there are: ante, jackpot"):
+    with pytest.raises(RejectedError, match="no bet 'insurance' here; there are: ante, jackpot"):
         play.say("bet.place", who="box:1", bet="insurance")
-    with pytest.raises(Rejected, match="'box:9' is none of the boxes"):
+    with pytest.raises(RejectedError, match="'box:9' is none of the boxes"):
         play.say("bet.place", who="box:9", bet="jackpot")
 
 
@@ -156,7 +156,7 @@ def test_the_last_three_hands_are_announced(game: str) -> None:
     play = table(game, "EUS96")
     [announced] = of_kind(play.say("last_rounds.announce"), LastRounds)
     assert (announced.left, announced.announcement) == (3, {"eu": "azken hiru eskuak"})
-    with pytest.raises(Rejected, match="announced already"):
+    with pytest.raises(RejectedError, match="announced already"):
         play.say("last_rounds.announce")
     for left in (2, 1, 0):
         play.bets(1)
@@ -165,22 +165,22 @@ def test_the_last_three_hands_are_announced(game: str) -> None:
 
 
 def test_no_such_announcement_under_another_decree() -> None:
-    with pytest.raises(Rejected, match="no announcement"):
+    with pytest.raises(RejectedError, match="no announcement"):
         table().say("last_rounds.announce")
 
 
 @pytest.mark.rule("BAL09-014")
 def test_others_bet_on_a_hand_only_where_the_casino_says_so() -> None:
     play = opened("three-card-poker", "BAL09")
-    with pytest.raises(Rejected, match="1 may bet on a box at most: BAL09-014"):
+    with pytest.raises(RejectedError, match="1 may bet on a box at most: BAL09-014"):
         play.say("bet.place", who="box:1/2", bet="ante", amount=500)
     play = opened("three-card-poker", "BAL09", others_bet=True)
     for place in (2, 3, 4):
         [placed] = of_kind(play.say("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced)
         assert (placed.who, placed.lies) == (f"box:1/{place}", True)
-    with pytest.raises(Rejected, match="4 may bet on a box at most: BAL09-014"):
+    with pytest.raises(RejectedError, match="4 may bet on a box at most: BAL09-014"):
         play.say("bet.place", who="box:1/5", bet="ante", amount=500)
-    with pytest.raises(Rejected, match="none of the boxes"):
+    with pytest.raises(RejectedError, match="none of the boxes"):
         play.say("bet.place", who="box:8/2", bet="ante", amount=500)
 
 
@@ -193,17 +193,17 @@ def test_all_antes_on_a_box_are_one_ante_for_the_limit(game: str, decree: str, m
     play = opened(game, decree, **settings)
     limit = play.game.rules.limit * 500
     play.say("bet.place", who="box:1", bet="ante", amount=limit - 1000)
-    with pytest.raises(Rejected, match=f"ante is at most 1000 on box:1: {play.game.book.laws['ante_limit'].rule}"):
+    with pytest.raises(RejectedError, match=f"ante is at most 1000 on box:1: {play.game.book.laws['ante_limit'].rule}"):
         play.say("bet.place", who="box:1/2", bet="ante", amount=1001)
     play.say("bet.place", who="box:1/2", bet="ante", amount=1000)
-    with pytest.raises(Rejected, match=f"ante is at most {limit - 1000}"):
+    with pytest.raises(RejectedError, match=f"ante is at most {limit - 1000}"):
         play.say("bet.place", who="box:1", bet="ante", amount=limit)
     play.say("bet.withdraw", who="box:1/2", bet="ante")
-    with pytest.raises(Rejected, match="box:1/2 has no bet ante"):
+    with pytest.raises(RejectedError, match="box:1/2 has no bet ante"):
         play.say("bet.withdraw", who="box:1/2", bet="ante")
     play.say("bet.place", who="box:1", bet="ante", amount=limit)
-    with pytest.raises(Rejected, match=f"{most} may bet on a box at most"):
+    with pytest.raises(RejectedError, match=f"{most} may bet on a box at most"):
         play.say("bet.place", who=f"box:1/{most + 1}", bet="ante")
     for side in play.game.book.sides:
-        with pytest.raises(Rejected, match=f"bets on it alone: no {side}"):
+        with pytest.raises(RejectedError, match=f"bets on it alone: no {side}"):
             play.say("bet.place", who="box:1/2", bet=side)

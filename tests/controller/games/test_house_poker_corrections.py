@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from controller.contract.events import AwardQualified, ResultCorrected, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.games.poker.state import REMEMBERED, SHOWN
 from controller.tables.table import Table
@@ -83,11 +83,11 @@ def test_what_may_not_be_corrected() -> None:
     }
     for why, fields in refusals.items():
         state = play.state
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             correct(play, **fields)
         assert play.state is state
     for fields in ({"winner": "box:1"}, {"number": 3}, {"dice": [1, 2]}):
-        with pytest.raises(Rejected, match="what comes out follows from the cards"):
+        with pytest.raises(RejectedError, match="what comes out follows from the cards"):
             play.say("result.correct", round=1, **fields)
     correct(play, box1="9s 8s 7s 6s 5c")
     play.bets(1)
@@ -95,7 +95,7 @@ def test_what_may_not_be_corrected() -> None:
     play.bets(1)
     play.say("session.close")
     for number, kind in ((2, "null"), (3, "unresolved")):
-        with pytest.raises(Rejected, match=f"round {number} is {kind}: it has no result"):
+        with pytest.raises(RejectedError, match=f"round {number} is {kind}: it has no result"):
             correct(play, round=number, box1=TOLD)
 
 
@@ -125,7 +125,7 @@ def test_what_the_bank_discarded_openly_was_there() -> None:
     play.cards("As")
     play.turn()
     assert of_kind(play.events, RoundResult)
-    with pytest.raises(Rejected, match="would be there twice"):
+    with pytest.raises(RejectedError, match="would be there twice"):
         correct(play, box1="9s 8s 7s 6s 3c")
     assert corrected(correct(play, box1="9s 8s 7s 6s 5c")).hands
 
@@ -143,14 +143,14 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
     play = table()
     for _ in range(SHOWN + 1):
         go(play, TOLD, BANK)
-    with pytest.raises(Rejected, match="no hand of round 1 lay open, or none is remembered"):
+    with pytest.raises(RejectedError, match="no hand of round 1 lay open, or none is remembered"):
         correct(play, box1="9s 8s 7s 6s 5c")
     assert corrected(correct(play, round=2, box1="9s 8s 7s 6s 5c"))
     assert len(play.state.played) == SHOWN
     play.say("session.close")
     play.say("session.open")
     assert play.state.played == ()
-    with pytest.raises(Rejected, match="not among the rounds remembered"):
+    with pytest.raises(RejectedError, match="not among the rounds remembered"):
         correct(play, round=2, box1=TOLD)
 
 
@@ -159,13 +159,15 @@ def test_how_far_a_correction_reaches_is_said() -> None:
     for _ in range(REMEMBERED + 1):
         go(play, TOLD, BANK)
     with pytest.raises(
-        Rejected, match=r"round 1 is not among the rounds remembered of this session: the latest 60 are, and 61 was"
+        RejectedError, match=r"round 1 is not among the rounds remembered of this session: the latest 60 are, and 61 was"
     ):
         correct(play, box1="9s 8s 7s 6s 5c")
-    with pytest.raises(Rejected, match=r"no hand of round 41 lay open, or none is remembered any more: the latest 20 rounds are$"):
+    with pytest.raises(
+        RejectedError, match=r"no hand of round 41 lay open, or none is remembered any more: the latest 20 rounds are$"
+    ):
         correct(play, round=41, box1="9s 8s 7s 6s 5c")
     assert corrected(correct(play, round=42, box1="9s 8s 7s 6s 5c"))
-    with pytest.raises(Rejected, match=r"round 62 is not among the rounds remembered of this session$"):
+    with pytest.raises(RejectedError, match=r"round 62 is not among the rounds remembered of this session$"):
         correct(play, round=62, box1="9s 8s 7s 6s 5c")
 
 
@@ -187,7 +189,7 @@ def test_a_table_that_is_taken_up_again_at_every_step_retains_the_corrected_resu
     for each in script.inputs:
         game = make_game(script.game, script.decree, script.settings)
         kept = Table("casino", "t1", script.game, script.decree, game, "b1", saved=saved)
-        with contextlib.suppress(Rejected):
+        with contextlib.suppress(RejectedError):
             corrections += of_kind(kept.take(each, "time", 0), ResultCorrected)
         saved = kept.saved()
     first, second = corrections

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import AlertCleared, AlertRaised, BetsClosed, CardDealt, Irregularity
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, dealt, go, stopped, table
 
@@ -73,7 +73,7 @@ def test_packets_are_of_unknown_cards_until_they_are_shown() -> None:
     assert play.shown["dealer"] == [None] * 4 + ["9h"]
     play.act(1, "go")
     assert play.shown["asks"] == ["cards.show", "round.confirm", "round.void"]
-    with pytest.raises(Rejected, match="its cards are not known"):
+    with pytest.raises(RejectedError, match="its cards are not known"):
         play.turn("dealer")
     play.show("dealer", BANK)
     assert play.shown["asks"][0] == "cards.show"
@@ -112,13 +112,13 @@ def test_people_tell_what_was_dealt_hand_by_hand() -> None:
     for who in ("dealer", "box:2", "box:1"):
         play.say("cards.deal", who=who, count=5)
     assert play.shown["phase"] == "decisions"
-    with pytest.raises(Rejected, match="0 cards are to come, not 1"):
+    with pytest.raises(RejectedError, match="0 cards are to come, not 1"):
         play.say("cards.deal")
 
 
 def test_more_cards_face_up_than_may_be() -> None:
     play = ready()
-    with pytest.raises(Rejected, match="0 of these cards lie face up, not 1"):
+    with pytest.raises(RejectedError, match="0 of these cards lie face up, not 1"):
         play.say("cards.deal", count=1, cards=["9h"])
 
 
@@ -139,7 +139,7 @@ def test_the_first_card_before_bets_are_closed_waits_for_it() -> None:
 def test_nothing_is_dealt_without_a_box() -> None:
     play = table()
     play.say("bets.open")
-    with pytest.raises(Rejected, match=r"say boxes\.set"):
+    with pytest.raises(RejectedError, match=r"say boxes\.set"):
         play.say("bets.close")
 
 
@@ -151,7 +151,7 @@ def test_no_more_boxes_than_the_decree_has(game: str, decree: str, most: int) ->
     play = table(game, decree)
     play.say("bets.open")
     play.say("boxes.set", boxes=list(range(1, most + 1)))
-    with pytest.raises(Rejected, match=f"the table has the boxes 1 to {most}"):
+    with pytest.raises(RejectedError, match=f"the table has the boxes 1 to {most}"):
         play.say("boxes.set", boxes=[1, most + 1])
 
 

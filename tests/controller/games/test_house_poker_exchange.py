@@ -6,7 +6,7 @@ import pytest
 
 from controller.contract.events import CardDealt, CardRemoved, CardTurned, HandDecided, Irregularity, RoundResult, RoundVoid
 from controller.games.decks import DECKS
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.house_poker.discards import bank_discards
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, bets, box, dealt, result, stopped, table
@@ -25,12 +25,12 @@ def test_a_bought_card_lies_face_up_and_costs_the_side_bets() -> None:
     dealt(play, "Ts Td Tc 6c 7s", "Ks Kc 5c 3h 2s", ACE_KING, bets=[(1, "insurance"), (1, "jackpot")])
     play.act(1, "buy")
     assert play.shown["expected"] == "box:1"
-    with pytest.raises(Rejected, match="box:1 waits for its card"):
+    with pytest.raises(RejectedError, match="box:1 waits for its card"):
         play.act(1, "go")
     [came] = of_kind(play.cards("Th"), CardDealt)
     assert (came.to, came.index, came.card) == ("box:1", 6, "Th")
     assert play.shown["hands"]["box:1"]["cards"] == [None, None, None, None, "Th"]
-    with pytest.raises(Rejected, match="box:1 has bought its card"):
+    with pytest.raises(RejectedError, match="box:1 has bought its card"):
         play.act(1, "buy")
     play.act(1, "go")
     play.act(2, "pass")
@@ -70,7 +70,7 @@ def test_where_the_decree_does_not_say_a_bought_card_lies_face_down() -> None:
 def test_no_card_is_sold_in_aragon() -> None:
     play = table(decree="ARA02")
     dealt(play, "Ts Td Tc 6c 7s", ACE_KING)
-    with pytest.raises(Rejected, match="no purchase"):
+    with pytest.raises(RejectedError, match="no purchase"):
         play.act(1, "buy")
 
 
@@ -90,12 +90,12 @@ def draw(*hands: str, **settings: str) -> Play:
 def test_a_player_discards_two_cards_at_most() -> None:
     play = draw("Ts Td 4c 6c 7s", LOW)
     for count in (3, -1, None):
-        with pytest.raises(Rejected, match="say the count: 0 to 2 cards"):
+        with pytest.raises(RejectedError, match="say the count: 0 to 2 cards"):
             play.act(1, "discard", count=count)
     [decided] = of_kind(play.act(1, "discard", count=2), HandDecided)
     assert (decided.decision, decided.count) == ("discard", 2)
     assert [(event.to, event.card) for event in of_kind(play.cards("Th 9s"), CardDealt)] == [("box:1", None)] * 2
-    with pytest.raises(Rejected, match="box:1 has discarded"):
+    with pytest.raises(RejectedError, match="box:1 has discarded"):
         play.act(1, "discard", count=1)
 
 
@@ -113,7 +113,7 @@ def test_the_bank_discards_by_its_rule_and_then_plays_with_a_pair_of_eights() ->
     told = play.turn("dealer")
     assert [(event.who, event.count) for event in of_kind(told, HandDecided)] == [("dealer", 2)]
     assert [(event.card, event.to) for event in of_kind(told, CardRemoved)] == [("2s", "dealer"), ("3h", "dealer")]
-    with pytest.raises(Rejected, match="no choice"):
+    with pytest.raises(RejectedError, match="no choice"):
         play.say("hand.act", who="dealer", action="discard", count=1)
     assert [event.card for event in of_kind(play.cards("9c 9h"), CardDealt)] == ["9c", "9h"]
     told = play.turn()
@@ -219,7 +219,7 @@ def test_the_same_cards_again_lead_to_the_same_discards() -> None:
     play.show("dealer", "8s 8d Ac 3h 3d")
     told = play.show("dealer", "8s 8d Ac 3h 2s")
     assert [event.card for event in of_kind(told, CardRemoved)] == ["2s", "3h"]
-    with pytest.raises(Rejected, match="dealer lies open already"):
+    with pytest.raises(RejectedError, match="dealer lies open already"):
         play.show("dealer", "8s 8d Ac 3h 2s")
     assert play.shown["expected"] == "dealer"
 
@@ -227,10 +227,10 @@ def test_the_same_cards_again_lead_to_the_same_discards() -> None:
 def test_the_banks_first_cards_stand_once_a_card_has_come_for_its_discards() -> None:
     play = bank_shown("8s 8d Ac 3h 2s")
     play.cards("Qc")
-    with pytest.raises(Rejected, match="dealer does not lie open now"):
+    with pytest.raises(RejectedError, match="dealer does not lie open now"):
         play.show("dealer", "8s 8d Ac 3h 3d")
     play.cards("Qd")
-    with pytest.raises(Rejected, match="dealer has no card 5"):
+    with pytest.raises(RejectedError, match="dealer has no card 5"):
         play.show("dealer", "8h", index=5)
 
 
@@ -248,7 +248,7 @@ def test_a_hand_whose_discards_nobody_saw_is_shown() -> None:
     play.cards("Th 9s")
     play.turn("dealer")
     play.cards("9c 5h")
-    with pytest.raises(Rejected, match="cannot be turned"):
+    with pytest.raises(RejectedError, match="cannot be turned"):
         play.turn("box:1")
     told = play.show("box:1", "Ts Td 7s Th 9s")
     assert (box(told).kind, box(told).outcome) == ("trips", "win")
@@ -274,7 +274,7 @@ def test_a_card_shown_that_was_read_otherwise_stops_the_round() -> None:
     play.turn("dealer")
     [irregular] = of_kind(play.show("box:1", "Ts Td Tc 6c 7h"), Irregularity)
     assert (irregular.what, irregular.asks) == ("shown_differs", ("cards.show", "card.decide", "round.void"))
-    with pytest.raises(Rejected, match=r"say cards\.show with the right cards"):
+    with pytest.raises(RejectedError, match=r"say cards\.show with the right cards"):
         play.say("card.decide", action="remove")
     told = play.show("box:1", "7s 6c Ts Tc Td")
     assert box(told).kind == "trips"
@@ -298,7 +298,7 @@ def test_a_card_shown_that_cannot_be_there(cards: str, what: str) -> None:
     play.act(1, "go")
     play.turn("dealer")
     assert [event.what for event in of_kind(play.show("box:1", cards), Irregularity)] == [what]
-    with pytest.raises(Rejected, match="with the right cards"):
+    with pytest.raises(RejectedError, match="with the right cards"):
         play.say("card.decide", action="accept")
     assert box(play.show("box:1", "Ts Td Tc 6c 7s")).kind == "trips"
 
@@ -307,7 +307,7 @@ def test_a_hand_shown_with_too_few_cards() -> None:
     play = table()
     dealt(play, "Ts Td Tc 6c 7s", ACE_KING)
     play.act(1, "go")
-    with pytest.raises(Rejected, match=r"box:1 has 5 cards, and 4 are shown: say deal\.error"):
+    with pytest.raises(RejectedError, match=r"box:1 has 5 cards, and 4 are shown: say deal\.error"):
         play.show("box:1", "Ts Td Tc 6c")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import CardDealt, CardTurned, HandDecided, Irregularity
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, result, table
 
@@ -26,7 +26,7 @@ def test_who_passes_loses_the_ante_and_never_shows() -> None:
     assert (decided.decision, decided.announcement) == ("pass", {"ca": "pas"})
     [decided] = of_kind(play.act(2, "go"), HandDecided)
     assert decided.announcement == {"ca": "hi vaig"}
-    with pytest.raises(Rejected, match="box:1 cannot be turned"):
+    with pytest.raises(RejectedError, match="box:1 cannot be turned"):
         play.turn("box:1")
     told = [*play.turn("dealer"), *play.turn("box:2")]
     assert {event.to for event in of_kind(told, CardTurned)} == {"dealer", "box:2"}
@@ -55,7 +55,7 @@ def test_the_second_bet_is_a_multiple_of_the_ante(game: str, decree: str, second
     play.say("bet.place", who="box:1", bet="ante", amount=1000)
     play.say("bets.close")
     play.say("cards.deal", count=2 * play.game.book.hand)
-    with pytest.raises(Rejected, match=f"the second bet is {second * 1000}: {second} times the ante"):
+    with pytest.raises(RejectedError, match=f"the second bet is {second * 1000}: {second} times the ante"):
         play.act(1, "go", amount=3000)
     play.act(1, "go", amount=second * 1000)
     assert play.shown["second_bet"] == second
@@ -64,16 +64,16 @@ def test_the_second_bet_is_a_multiple_of_the_ante(game: str, decree: str, second
 def test_a_hand_decides_once_and_not_before_the_deal() -> None:
     play = table()
     play.bets(1, 2)
-    with pytest.raises(Rejected, match="the hands are not dealt"):
+    with pytest.raises(RejectedError, match="the hands are not dealt"):
         play.act(1, "go")
     play.say("cards.deal", count=15)
     play.act(1, "go")
     for number, message in ((1, "box:1 has said go"), (3, "'box:3' is no hand in play; there are: box:1, box:2")):
-        with pytest.raises(Rejected, match=message):
+        with pytest.raises(RejectedError, match=message):
             play.act(number, "pass")
-    with pytest.raises(Rejected, match="no choice"):
+    with pytest.raises(RejectedError, match="no choice"):
         play.say("hand.act", who="dealer", action="go")
-    with pytest.raises(Rejected, match="no raise"):
+    with pytest.raises(RejectedError, match="no raise"):
         play.act(2, "raise")
     assert play.shown["undecided"] == ["box:2"]
 
@@ -94,7 +94,7 @@ def test_who_shows_his_cards_loses_everything() -> None:
 def test_a_decree_that_names_no_loss_for_it() -> None:
     play = table("three-card-poker", "BAL09")
     dealt(play, "As Ad Kc", "Qs Qd 2h")
-    with pytest.raises(Rejected, match="does not say what it costs"):
+    with pytest.raises(RejectedError, match="does not say what it costs"):
         play.say("deal.error", error="exposed", who="box:1", fault="player")
 
 
@@ -131,9 +131,9 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
     play = table("three-card-poker", "BAL09")
     dealt(play, "As Ad Kc", "Qs Qd 2h", "9c 8d 4h")
     for who in ("dealer", "box:1", None):
-        with pytest.raises(Rejected, match="cannot be turned"):
+        with pytest.raises(RejectedError, match="cannot be turned"):
             play.turn(who)
-    with pytest.raises(Rejected, match=r"say deal\.error"):
+    with pytest.raises(RejectedError, match=r"say deal\.error"):
         play.show("dealer", "9c 8d 4h")
     play.act(1, "go")
     play.act(2, "pass")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import AwardQualified, BetPlaced, Irregularity, JackpotStaked, RoundResult
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import prizes
 from controller.rulebooks.house_poker import Jackpot
@@ -51,7 +51,7 @@ def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> No
 @pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house"])
 def test_the_stake_of_the_jackpot_is_half_the_minimum_at_most(game: str) -> None:
     play = opened(game, "EUS96", jackpot_stake=251)
-    with pytest.raises(Rejected, match="jackpot is at most 250: EUS96-184"):
+    with pytest.raises(RejectedError, match="jackpot is at most 250: EUS96-184"):
         play.say("bet.place", who="box:1", bet="jackpot", amount=251)
     told = play.coin(1, 251)
     assert [event.what for event in of_kind(told, Irregularity)] == ["stake_limit"]
@@ -67,12 +67,12 @@ def test_only_the_decided_amount_takes_part_in_the_jackpot(game: str) -> None:
     play = opened(game, "EUS96", jackpot_stake=200)
     assert play.shown["settings"]["jackpot_stake"] == 200
     for amount in (1, 199, 201, 250):
-        with pytest.raises(Rejected, match=f"a bet of {amount} takes no part in the jackpot: 200 is decided .*: EUS96-E08"):
+        with pytest.raises(RejectedError, match=f"a bet of {amount} takes no part in the jackpot: 200 is decided .*: EUS96-E08"):
             play.say("bet.place", who="box:1", bet="jackpot", amount=amount)
         told = play.coin(1, amount)
         assert [event.what for event in of_kind(told, Irregularity)] == ["jackpot_stake"]
         assert of_kind(told, BetPlaced) == []
-    with pytest.raises(Rejected, match="say the amount: 200"):
+    with pytest.raises(RejectedError, match="say the amount: 200"):
         play.say("bet.place", who="box:1", bet="jackpot")
     assert [event.amount for event in of_kind(play.coin(1, 200), BetPlaced)] == [200]
     told = play.coin(1, 200)
@@ -85,7 +85,7 @@ def test_only_the_decided_amount_takes_part_in_the_jackpot(game: str) -> None:
 @pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house"])
 def test_a_table_without_a_decided_amount_has_no_jackpot(game: str) -> None:
     play = opened(game, "EUS96", jackpot_stake=None)
-    with pytest.raises(Rejected, match="this table has no jackpot"):
+    with pytest.raises(RejectedError, match="this table has no jackpot"):
         play.say("bet.place", who="box:1", bet="jackpot", amount=100)
     assert [event.what for event in of_kind(play.coin(1), Irregularity)] == ["jackpot_stake"]
     assert play.state.hand is not None
@@ -97,7 +97,7 @@ def test_a_table_without_a_decided_amount_has_no_jackpot(game: str) -> None:
 def test_all_coins_go_into_the_carrousel_and_a_bet_needs_its_amount(decree: str) -> None:
     play = opened(decree=decree)
     assert [event.amount for event in of_kind([*play.coin(1, 50), *play.coin(1, 70)], BetPlaced)] == [50, 120]
-    with pytest.raises(Rejected, match="say the amount, which the meter rises by"):
+    with pytest.raises(RejectedError, match="say the amount, which the meter rises by"):
         play.say("bet.place", who="box:1", bet="jackpot")
 
 

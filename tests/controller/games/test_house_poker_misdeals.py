@@ -6,7 +6,7 @@ import pytest
 
 from controller.contract.commands import VoidReason
 from controller.contract.events import AlertCleared, AlertRaised, CardDealt, CardRemoved, DeckChecked, Irregularity, RoundVoid
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, singly, stopped, table
 
@@ -64,13 +64,13 @@ def test_any_error_of_the_deal_makes_the_whole_play_null(game: str, decree: str,
 @pytest.mark.parametrize("role", ["croupier", "inspector"])
 def test_only_who_may_call_a_play_null_tells_an_error(role: str) -> None:
     play = ready()
-    with pytest.raises(Rejected, match=f"the role {role} may not say this"):
+    with pytest.raises(RejectedError, match=f"the role {role} may not say this"):
         play.say("deal.error", role=role, error="order")
 
 
 def test_an_error_that_the_decree_does_not_know() -> None:
     play = ready()
-    with pytest.raises(Rejected, match="nothing on deck_removed here"):
+    with pytest.raises(RejectedError, match="nothing on deck_removed here"):
         play.say("deal.error", error="deck_removed")
 
 
@@ -90,9 +90,9 @@ def test_a_card_that_is_there_twice_stops_the_deal(decree: str) -> None:
     play.cards("As Ad As")
     stopped(play, "card_duplicate")
     play.cards("Kc")
-    with pytest.raises(Rejected, match="card_duplicate"):
+    with pytest.raises(RejectedError, match="card_duplicate"):
         play.say("card.decide", action="accept")
-    with pytest.raises(Rejected, match="card_duplicate"):
+    with pytest.raises(RejectedError, match="card_duplicate"):
         play.say("card.decide", action="read", card="Ad")
     play.say("card.decide", action="read", card="2c")
     assert [event.to for event in of_kind(play.events, CardDealt)] == ["box:1", "box:2", "dealer", "box:1"]
@@ -114,9 +114,9 @@ def test_a_card_too_many_stops_the_round() -> None:
     play.cards(singly(*HANDS))
     play.cards("6h")
     stopped(play, "card_extra")
-    with pytest.raises(Rejected, match="no card is to come"):
+    with pytest.raises(RejectedError, match="no card is to come"):
         play.say("card.decide", action="accept")
-    with pytest.raises(Rejected, match="the round stands still"):
+    with pytest.raises(RejectedError, match="the round stands still"):
         play.act(1, "go")
     removed = of_kind(play.say("card.decide", action="remove"), CardRemoved)
     assert [(event.why, event.card) for event in removed] == [("card_extra", None)]
@@ -144,7 +144,7 @@ def test_a_card_that_a_reader_could_not_read_stops_the_deal_where_it_lies_face_u
     assert play.shown["phase"] == "dealing"
     play.cards("-")
     stopped(play, "card_unread")
-    with pytest.raises(Rejected, match="say read and the card"):
+    with pytest.raises(RejectedError, match="say read and the card"):
         play.say("card.decide", action="accept")
     assert [event.card for event in of_kind(play.say("card.decide", action="read", card="9h"), CardDealt)] == ["9h"]
 
@@ -196,7 +196,7 @@ def test_a_missing_packet_is_waited_for() -> None:
     play.bets(1, 2)
     play.packets(5, 5)
     assert play.shown["expected"] == "dealer"
-    with pytest.raises(Rejected, match="the hands are not dealt"):
+    with pytest.raises(RejectedError, match="the hands are not dealt"):
         play.act(1, "go")
     [void] = of_kind(play.say("deal.error", error="too_few", who="dealer"), RoundVoid)
     assert void.reason == "wrong_count"
@@ -242,7 +242,7 @@ def test_a_deck_is_counted() -> None:
     play.say("bets.open")
     play.say("boxes.set", boxes=[1])
     assert play.shown["asks"] == ["deck.check"]
-    with pytest.raises(Rejected, match="the deck is not right"):
+    with pytest.raises(RejectedError, match="the deck is not right"):
         play.say("bets.close")
     play.say("deck.check", cards=52)
     play.say("bets.close")
@@ -302,7 +302,7 @@ def test_no_deal_begins_from_a_shuffler_that_is_not_ready() -> None:
     play.shuffler("jam")
     play.say("bets.open")
     play.say("boxes.set", boxes=[1])
-    with pytest.raises(Rejected, match="the shuffler says jam"):
+    with pytest.raises(RejectedError, match="the shuffler says jam"):
         play.say("bets.close")
     play.say("deck.check", cards=52)
     play.say("bets.close")

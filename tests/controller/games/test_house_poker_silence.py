@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from controller.contract.events import AnyEvent, CardDealt, Irregularity, RoundResult, RoundUnresolved, RoundVoid
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import LinkLost
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import Play, box, dealt, singly, table
@@ -116,7 +116,7 @@ def test_a_session_that_closes_in_a_round_leaves_it_to_a_person() -> None:
     assert [frame.frame for frame in left.frames] == ["frame 14"], "the exposed card alone"
     [result] = of_kind(play.say("round.confirm"), RoundResult)
     assert (result.confirmed_by, [hand.cards for hand in result.hands or ()]) == ("M. Lasa (table_head)", [("9h",)])
-    with pytest.raises(Rejected, match="round 1 has its result"):
+    with pytest.raises(RejectedError, match="round 1 has its result"):
         play.say("round.void", round=1, reason="inspector")
 
 
@@ -139,7 +139,7 @@ def test_a_person_stands_for_a_round_whose_hands_cannot_be_told() -> None:
     play = table(dealt="packets")
     play.bets(1, 2)
     play.packets(5, 5, 5)
-    with pytest.raises(Rejected, match="is not at its end"):
+    with pytest.raises(RejectedError, match="is not at its end"):
         play.say("round.confirm")
     play.act(1, "go")
     play.act(2, "go")
@@ -153,9 +153,9 @@ def test_a_person_stands_for_a_round_whose_hands_cannot_be_told() -> None:
 @pytest.mark.parametrize("reason", ["inspector", "misdeal", "device_fault"])
 def test_who_is_in_charge_calls_a_round_null(reason: str) -> None:
     play = half_dealt()
-    with pytest.raises(Rejected, match="croupier may not"):
+    with pytest.raises(RejectedError, match="croupier may not"):
         play.say("round.void", role="croupier", reason=reason)
-    with pytest.raises(Rejected, match="a round is not null for ball_out"):
+    with pytest.raises(RejectedError, match="a round is not null for ball_out"):
         play.say("round.void", reason="ball_out")
     assert [event.reason for event in of_kind(play.say("round.void", reason=reason), RoundVoid)] == [reason]
 

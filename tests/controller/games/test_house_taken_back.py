@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import AnyEvent, BetPlaced, CardDealt, CardExpected, HandDecided
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games import banked_play, circle_play
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import box, dealt, result, singly, table
@@ -59,7 +59,7 @@ def test_a_hand_that_was_told_to_go_is_undecided_again() -> None:
     assert play.shown["phase"] == "dealer"
     back(play, 2, "go")
     assert (play.shown["phase"], play.shown["undecided"]) == ("decisions", ["box:2"])
-    with pytest.raises(Rejected, match="dealer cannot be turned now"):
+    with pytest.raises(RejectedError, match="dealer cannot be turned now"):
         play.turn("dealer")
 
 
@@ -79,7 +79,7 @@ def test_only_the_last_that_was_said_is_taken_back(said: tuple[str, ...], action
             play.cards("2h")
         else:
             play.act(1, each)
-    with pytest.raises(Rejected, match=reason):
+    with pytest.raises(RejectedError, match=reason):
         back(play, 1, action)
 
 
@@ -87,7 +87,7 @@ def test_a_hand_is_told_anew_only_after_it_was_taken_back() -> None:
     play = table()
     dealt(play, ONE, BANK)
     play.act(1, "go")
-    with pytest.raises(Rejected, match="box:1 has said go"):
+    with pytest.raises(RejectedError, match="box:1 has said go"):
         play.act(1, "pass")
 
 
@@ -98,7 +98,7 @@ def test_nothing_is_taken_back_once_hands_lie_open(who: str) -> None:
     play.act(1, "go")
     play.act(2, "go")
     play.turn(who)
-    with pytest.raises(Rejected, match="hands lie open already"):
+    with pytest.raises(RejectedError, match="hands lie open already"):
         back(play, 2, "go")
 
 
@@ -119,7 +119,7 @@ def test_a_card_is_not_bought_by_the_wrong_box(decree: str) -> None:
     assert [event.to for event in of_kind(told, CardExpected)] == [None]
     play.act(2, "buy")
     assert [event.to for event in of_kind(play.cards("2h"), CardDealt)] == ["box:2"]
-    with pytest.raises(Rejected, match="box:2 has got a card for it"):
+    with pytest.raises(RejectedError, match="box:2 has got a card for it"):
         back(play, 2, "buy")
     play.act(1, "go")
     play.act(2, "go")
@@ -139,7 +139,7 @@ def test_a_number_of_discards_is_put_right_before_new_cards_come() -> None:
     assert play.shown["hands"]["box:1"]["discards"] is None
     play.act(1, "discard", count=2)
     play.cards("2h")
-    with pytest.raises(Rejected, match="box:1 has got a card for it"):
+    with pytest.raises(RejectedError, match="box:1 has got a card for it"):
         back(play, 1, "discard")
     play.cards("3h")
     play.act(2, "discard", count=0)
@@ -153,7 +153,7 @@ def test_where_the_round_stands_still_that_comes_first() -> None:
     play.cards(singly(ONE, BANK))
     play.act(1, "buy")
     play.cards("Ts")
-    with pytest.raises(Rejected, match=r"stands still \(card_duplicate\)"):
+    with pytest.raises(RejectedError, match=r"stands still \(card_duplicate\)"):
         back(play, 1, "buy")
 
 
@@ -194,7 +194,7 @@ def test_a_bet_that_was_told_as_taken_back_lies_again() -> None:
 def test_a_bet_that_was_told_as_left_may_still_be_taken_back() -> None:
     play = trijoker()
     play.act("box:1", "go")
-    with pytest.raises(Rejected, match="box:1 has said go last"):
+    with pytest.raises(RejectedError, match="box:1 has said go last"):
         back(play, 1, "withdraw")
     back(play, 1, "go")
     play.act("box:1", "withdraw")
@@ -205,13 +205,13 @@ def test_the_turned_card_closes_a_decision_at_trijoker() -> None:
     play = trijoker()
     play.act("box:1", "withdraw")
     play.turn("common:1")
-    with pytest.raises(Rejected, match="box:1 has said nothing since the last card was turned"):
+    with pytest.raises(RejectedError, match="box:1 has said nothing since the last card was turned"):
         back(play, 1, "withdraw")
     play.act("box:1", "withdraw")
     back(play, 1, "withdraw")
     assert play.shown["withdrawn"] == {"box:1": ["bet_1"]}, "the first one stands"
     play.turn("common:2")
-    with pytest.raises(Rejected, match="box:1 has said nothing"):
+    with pytest.raises(RejectedError, match="box:1 has said nothing"):
         back(play, 1, "withdraw")
 
 
@@ -234,7 +234,7 @@ def test_a_player_of_texas_who_was_told_as_giving_up_plays_on() -> None:
     play.act("box:1", "go")
     play.act("box:2", "pass")
     assert play.shown["expected"] == "board"
-    with pytest.raises(Rejected, match="box:2 has said pass last"):
+    with pytest.raises(RejectedError, match="box:2 has said pass last"):
         back(play, 2, "go")
     told = back(play, 2, "pass")
     assert [event.to for event in of_kind(told, CardExpected)] == [None], "the turn card is not due any more"
@@ -253,7 +253,7 @@ def test_the_turn_card_or_a_hand_closes_the_decision_at_texas(follows: str) -> N
         play.cards("4c")
     else:
         play.turn("box:1")
-    with pytest.raises(Rejected, match="the turn card or a hand lies open already"):
+    with pytest.raises(RejectedError, match="the turn card or a hand lies open already"):
         back(play, 2, "go")
 
 
@@ -267,21 +267,21 @@ def test_a_hand_that_was_told_as_set_is_not() -> None:
     play.dice(1, 1, 6)
     for _ in range(3):
         play.packet(7)
-    with pytest.raises(Rejected, match="box:1 has not set"):
+    with pytest.raises(RejectedError, match="box:1 has not set"):
         back(play, 1, "set")
     play.act("box:1", "set")
     play.act("box:2", "set")
     assert decided(back(play, 1, "set")) == [("box:1", "set", False)]
-    with pytest.raises(Rejected, match="box:1 has not set yet"):
+    with pytest.raises(RejectedError, match="box:1 has not set yet"):
         play.say("cards.show", who="dealer", cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"], low=["2d", "3d"])
     play.act("box:1", "set")
     play.say("cards.show", who="dealer", cards=["As", "Ks", "Qs", "Js", "9s", "2d", "3d"], low=["2d", "3d"])
-    with pytest.raises(Rejected, match="a hand lies open already"):
+    with pytest.raises(RejectedError, match="a hand lies open already"):
         back(play, 1, "set")
 
 
 def test_a_circle_takes_no_word_back() -> None:
     """It has ``hand.act in`` for a hand that was told as given up."""
     play = circle_play.table()
-    with pytest.raises(Rejected, match="in a circle a word is not taken back"):
+    with pytest.raises(RejectedError, match="in a circle a word is not taken back"):
         play.say("hand.act", who="seat:1", action="fold", stands=False)

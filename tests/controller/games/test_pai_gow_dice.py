@@ -16,7 +16,7 @@ from controller.contract.events import (
     DiceThrown,
     Irregularity,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from devices.readings import DiceFault
 from tests.controller.decrees import of
@@ -38,9 +38,9 @@ def test_the_bank_is_told_and_goes_round(decree: str) -> None:
     moved = [event.seat for _ in range(4) for event in of_kind(play.say("button.set", "croupier"), ButtonMoved)]
     assert moved == [2, 5, 7, 2]
     assert play.shown["bank"] == "box:2"
-    with pytest.raises(Rejected, match="has the bank already"):
+    with pytest.raises(RejectedError, match="has the bank already"):
         play.say("button.set", seat=2)
-    with pytest.raises(Rejected, match="one of the places in play"):
+    with pytest.raises(RejectedError, match="one of the places in play"):
         play.say("button.set", seat=3)
 
 
@@ -49,7 +49,7 @@ def test_the_croupier_must_take_the_bank_when_his_turn_comes(decree: str) -> Non
     play = Play("pai-gow", decree)
     play.open(2, 5)
     play.say("button.set", seat=5)
-    with pytest.raises(Rejected, match="does not pass over the croupier"):
+    with pytest.raises(RejectedError, match="does not pass over the croupier"):
         play.say("button.set", seat=2)
     play.say("button.set", seat=7)
     play.say("button.set", seat=5)
@@ -60,7 +60,7 @@ def test_the_bank_is_at_a_place_in_play() -> None:
     play.open(2, 5)
     play.say("button.set", seat=5)
     play.say("boxes.set", boxes=[1, 2])
-    with pytest.raises(Rejected, match="box:5 has the bank and is not in play"):
+    with pytest.raises(RejectedError, match="box:5 has the bank and is not in play"):
         play.say("bets.open")
     play.say("session.close")
     play.open(1)
@@ -70,7 +70,7 @@ def test_the_bank_is_at_a_place_in_play() -> None:
 @pytest.mark.parametrize("decree", of("BAL09-013"))
 def test_no_more_than_six_players(decree: str) -> None:
     play = Play("pai-gow", decree)
-    with pytest.raises(Rejected, match="some of 1 to 6"):
+    with pytest.raises(RejectedError, match="some of 1 to 6"):
         play.open(1, 7)
 
 
@@ -116,7 +116,7 @@ def test_dice_before_no_more_bets_do_not_count(decree: str) -> None:
     assert irregularities(play.dice(1, 2, 3)) == [("dice_before_close", ())]
     play.say("bets.open")
     assert irregularities(play.dice(1, 2, 3)) == [("dice_before_close", ())]
-    with pytest.raises(Rejected, match="bets are closed"):
+    with pytest.raises(RejectedError, match="bets are closed"):
         play.say("dice.tell", values=[1, 2, 3])
     play.say("bets.close")
     assert of_kind(play.dice(1, 2, 4), DiceThrown)
@@ -128,7 +128,7 @@ def test_dice_before_no_more_bets_do_not_count(decree: str) -> None:
 def test_there_are_three_dice_of_six_sides(decree: str, values: tuple[int, ...]) -> None:
     play = table(decree=decree)
     assert irregularities(play.dice(*values)) == [("dice_wrong", ())]
-    with pytest.raises(Rejected, match="3 dice"):
+    with pytest.raises(RejectedError, match="3 dice"):
         play.say("dice.tell", values=values)
 
 
@@ -158,7 +158,7 @@ def test_a_second_throw_does_not_count_unless_the_croupier_stands_for_it() -> No
     assert irregularities(said) == [("dice_differ", ())]
     assert [event.total for event in of_kind(said, DiceThrown)] == [15]
     play.packet(7)
-    with pytest.raises(Rejected, match="cards are dealt already"):
+    with pytest.raises(RejectedError, match="cards are dealt already"):
         play.say("dice.tell", values=[1, 2, 3])
 
 
@@ -172,7 +172,7 @@ def test_a_throw_that_is_known_late_is_told_by_a_person() -> None:
 def test_no_card_comes_before_the_dice(decree: str) -> None:
     play = table(decree=decree)
     assert irregularities(play.cards("Ah")) == [("card_before_dice", ("card.decide", "round.void"))]
-    with pytest.raises(Rejected):
+    with pytest.raises(RejectedError):
         play.say("cards.deal", "croupier")
     play.dice(1, 2, 3)
     play.say("card.decide", action="accept")

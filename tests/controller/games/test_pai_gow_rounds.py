@@ -13,7 +13,7 @@ from controller.contract.events import (
     DeckChecked,
 )
 from controller.games.decks import deck
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
 from tests.controller.games.pai_gow_play import BANK, DECREES, LOSES, LOW, NULL, WINS, dealt, played, show, table
@@ -29,14 +29,14 @@ every = pytest.mark.parametrize("decree", DECREES)
 def test_seven_cards_each_and_what_is_over_is_counted(decree: str) -> None:
     play = table(1, 2, decree=decree)
     play.dice(1, 2, 5)
-    with pytest.raises(Rejected, match="not all cards are dealt"):
+    with pytest.raises(RejectedError, match="not all cards are dealt"):
         play.act("box:1", "set")
     for _ in range(3):
         play.packet(7)
     said = play.say("deck.check", "croupier", cards=31)
     assert irregularities(said) == [("leftover_wrong", ("deck.check", "round.confirm", "round.void"))]
     assert [(event.right, event.count) for event in of_kind(said, DeckChecked)] == [(False, 31)]
-    with pytest.raises(Rejected, match="the table waits for"):
+    with pytest.raises(RejectedError, match="the table waits for"):
         play.act("box:1", "set")
     play.say("deck.check", "croupier", cards=32)
     assert (play.shown["asks"], play.shown["leftover"]) == ([], True)
@@ -175,11 +175,11 @@ def test_the_croupiers_hand_is_not_seen_before_all_have_set(decree: str) -> None
     for _ in range(3):
         play.packet(7)
     play.act("box:1", "set")
-    with pytest.raises(Rejected, match="box:2 has not set yet"):
+    with pytest.raises(RejectedError, match="box:2 has not set yet"):
         show(play, "dealer", BANK, LOW)
-    with pytest.raises(Rejected, match="set already"):
+    with pytest.raises(RejectedError, match="set already"):
         play.act("box:1", "set")
-    with pytest.raises(Rejected, match="no hand to set"):
+    with pytest.raises(RejectedError, match="no hand to set"):
         play.act("dealer", "set")
     said = play.say("deal.error", error="exposed", who="dealer")
     assert irregularities(said) == [("dealer_early", ("round.confirm", "round.void"))]
@@ -191,7 +191,7 @@ def test_hands_that_a_reader_knows_are_shown_by_their_low_hand() -> None:
     play.cards(f"{BANK} {WINS[0]}")
     play.say("deck.check", cards=39)
     play.act("box:1", "set")
-    with pytest.raises(Rejected, match=r"cards\.show with the low hand"):
+    with pytest.raises(RejectedError, match=r"cards\.show with the low hand"):
         play.turn("dealer")
     said = play.say("cards.show", who="dealer", cards=[], low=LOW.split())
     assert [event.card for event in of_kind(said, CardTurned)] == BANK.split()
@@ -209,7 +209,7 @@ def test_cards_that_are_not_those_that_were_dealt_wait_for_a_person() -> None:
     said = play.say("cards.show", who="dealer", cards=wrong.split(), low=LOW.split())
     assert irregularities(said) == [("shown_differs", ("cards.show", "card.decide", "round.void"))]
     assert of_kind(said, CardTurned) == []
-    with pytest.raises(Rejected, match="waits for the cards of dealer"):
+    with pytest.raises(RejectedError, match="waits for the cards of dealer"):
         show(play, "box:1", *WINS)
     said = play.say("card.decide", action="accept")
     assert {event.card for event in of_kind(said, CardTurned)} == set(wrong.split())
@@ -225,7 +225,7 @@ def test_a_card_that_the_reader_knew_elsewhere_may_be_shown_if_a_person_stands_f
     play.act("box:1", "set")
     play.say("cards.show", who="dealer", cards=BANK.replace("9h", "Kc").split(), low=LOW.split())
     play.say("card.decide", action="accept")
-    with pytest.raises(Rejected, match="low hand"):
+    with pytest.raises(RejectedError, match="low hand"):
         play.say("cards.show", who="box:1", cards=[], low=WINS[1].split())
     show(play, "box:1", WINS[0].replace("Kc", "9c"), WINS[1])
     assert play.result().round == 1
@@ -261,7 +261,7 @@ def test_what_is_shown_is_checked() -> None:
         (BANK.replace("9h", "Zz"), LOW, "one of the deck"),
         (BANK.replace("9h", "8s"), LOW, "there once"),
     ):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             show(play, "dealer", cards, low)
 
 

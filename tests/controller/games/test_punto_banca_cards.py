@@ -20,7 +20,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.notation import write
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardDrawn, ShoeFault
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only
@@ -62,9 +62,9 @@ def test_a_card_after_the_round_is_of_none(decree: str) -> None:
     play = table(decree)
     play.coup("Kc Qd 7h 6s")
     stopped(play.cards("2h"), "card_out_of_round", ("card.decide",))
-    with pytest.raises(Rejected, match="a card waits for"):
+    with pytest.raises(RejectedError, match="a card waits for"):
         play.say("bets.open")
-    with pytest.raises(Rejected, match="no round is in hand: remove the card, or keep it for the next_round"):
+    with pytest.raises(RejectedError, match="no round is in hand: remove the card, or keep it for the next_round"):
         play.say("card.decide", action="accept")
     removed = only(play.say("card.decide", action="remove"), CardRemoved)
     assert (removed.why, removed.card) == ("decided", None)
@@ -77,7 +77,7 @@ def test_a_fifth_card_before_the_four_are_turned(decree: str) -> None:
     play.bets()
     play.cards("Kc Qd 4h 6s")
     stopped(play.cards("2h"), "card_before_turn")
-    with pytest.raises(Rejected, match="turn the cards first"):
+    with pytest.raises(RejectedError, match="turn the cards first"):
         play.say("card.decide", action="accept")
     assert expected(play.say("cards.turn")) == []
     [dealt] = of_kind(play.say("card.decide", action="accept"), CardDealt)
@@ -92,7 +92,7 @@ def test_a_card_after_a_natural(decree: str) -> None:
     play.say("cards.turn", who="player")
     stopped(play.cards("2h"), "card_after_end")
     assert of_kind(play.say("cards.turn", who="banker"), RoundResult) == []  # it waits with the card
-    with pytest.raises(Rejected, match="no card may come now"):
+    with pytest.raises(RejectedError, match="no card may come now"):
         play.say("card.decide", action="accept")
     said = play.say("card.decide", action="remove")
     result = only(said, RoundResult)
@@ -108,9 +108,9 @@ def test_a_card_that_the_shoe_places_elsewhere(decree: str, claim: dict[str, Any
     irregularity = stopped(play.cards("Qd", **claim), "card_misplaced")
     assert irregularity.detail is not None
     assert irregularity.detail.startswith("banker 1 expected, the shoe says")
-    with pytest.raises(Rejected, match="the next card belongs to banker"):
+    with pytest.raises(RejectedError, match="the next card belongs to banker"):
         play.say("card.decide", action="for", who="player")
-    with pytest.raises(Rejected, match="say whose card it is"):
+    with pytest.raises(RejectedError, match="say whose card it is"):
         play.say("card.decide", action="for")
     [dealt] = of_kind(play.say("card.decide", action="for", who="banker"), CardDealt)
     assert (dealt.to, dealt.index) == ("banker", 1)
@@ -212,10 +212,10 @@ def test_an_unread_card_keeps_its_place_and_a_person_reads_it(decree: str) -> No
     said = play.say("cards.turn")
     assert [event.card for event in of_kind(said, CardTurned)] == ["Kc", "7h", "6s"]
     assert of_kind(said, RoundResult) == []
-    with pytest.raises(Rejected, match="a card was not read: say read and the card"):
+    with pytest.raises(RejectedError, match="a card was not read: say read and the card"):
         play.say("card.decide", action="accept")
     for wrong in (None, "7", "Xx"):
-        with pytest.raises(Rejected, match="is no card"):
+        with pytest.raises(RejectedError, match="is no card"):
             play.say("card.decide", action="read", card=wrong)
     said = play.say("card.decide", action="read", card="Qd")
     assert [(event.to, event.index, event.card) for event in of_kind(said, CardTurned)] == [("banker", 1, "Qd")]
@@ -274,20 +274,20 @@ def test_whoever_directs_the_game_may_call_a_round_null(decree: str) -> None:
     play = table(decree)
     play.bets()
     play.cards("Kc Qd", unsure=True)
-    with pytest.raises(Rejected, match="the role croupier may not say this"):
+    with pytest.raises(RejectedError, match="the role croupier may not say this"):
         play.say("round.void", role="croupier", reason="misdeal")
-    with pytest.raises(Rejected, match="a round is not null for ball_out; it may be for cards_stuck"):
+    with pytest.raises(RejectedError, match="a round is not null for ball_out; it may be for cards_stuck"):
         play.say("round.void", reason="ball_out")
     void = only(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.last_number, void.by) == ("cards_stuck", None, "M. Lasa")
     assert play.game.history(play.state)[0]["kind"] == "void"
     assert play.game.show(play.state)["asks"] == []
-    with pytest.raises(Rejected, match="round 1 is null already"):
+    with pytest.raises(RejectedError, match="round 1 is null already"):
         play.say("round.void", reason="misdeal", round=1)
     play.coup("Kc Qd 7h 6s")
-    with pytest.raises(Rejected, match="round 2 has its result"):
+    with pytest.raises(RejectedError, match="round 2 has its result"):
         play.say("round.void", reason="misdeal", round=2)
-    with pytest.raises(Rejected, match="no round is in hand, and none waits"):
+    with pytest.raises(RejectedError, match="no round is in hand, and none waits"):
         play.say("round.void", reason="misdeal")
 
 
@@ -295,14 +295,14 @@ def test_who_may_decide() -> None:
     play = table()
     play.bets()
     play.cards("Kc", unsure=True)
-    with pytest.raises(Rejected, match="the role croupier may not say this; it is for table_head, inspector, director"):
+    with pytest.raises(RejectedError, match="the role croupier may not say this; it is for table_head, inspector, director"):
         play.say("card.decide", role="croupier", action="accept")
-    with pytest.raises(Rejected, match="the role technician may not"):
+    with pytest.raises(RejectedError, match="the role technician may not"):
         play.say("cards.turn", role="technician")
-    with pytest.raises(Rejected, match="this game takes no hand"):
+    with pytest.raises(RejectedError, match="this game takes no hand"):
         play.say("hand.stand")
     play.say("card.decide", action="accept")
-    with pytest.raises(Rejected, match="no card waits for a decision"):
+    with pytest.raises(RejectedError, match="no card waits for a decision"):
         play.say("card.decide", action="accept")
 
 
@@ -311,9 +311,9 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
     play = table(decree)
     play.coup("Kc Qd 7h 6s")
     for wrong, why in (({"winner": "player"}, "is player already"), ({}, "say the winner"), ({"winner": "bank"}, "say the winner")):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.say("result.correct", round=1, **wrong)
-    with pytest.raises(Rejected, match="round 2 is not among the rounds remembered"):
+    with pytest.raises(RejectedError, match="round 2 is not among the rounds remembered"):
         play.say("result.correct", round=2, winner="tie")
     corrected = only(play.say("result.correct", round=1, winner="tie"), ResultCorrected)
     assert (corrected.round, corrected.winner, corrected.was, corrected.by) == (1, "tie", "player", "M. Lasa")
@@ -322,7 +322,7 @@ def test_a_published_result_may_be_corrected(decree: str) -> None:
     ]
     play.bets()
     play.say("round.void", reason="inspector")
-    with pytest.raises(Rejected, match="round 2 has no result to correct"):
+    with pytest.raises(RejectedError, match="round 2 has no result to correct"):
         play.say("result.correct", round=2, winner="tie")
 
 

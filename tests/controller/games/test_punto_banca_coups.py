@@ -17,7 +17,7 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.notation import write
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import ShoeResult
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only
@@ -211,17 +211,17 @@ def test_a_card_is_told_when_it_is_turned(decree: str) -> None:
 
 def test_turned_is_what_lies_there_and_once() -> None:
     play = table("ARA02")
-    with pytest.raises(Rejected, match="no round is in hand"):
+    with pytest.raises(RejectedError, match="no round is in hand"):
         play.say("cards.turn")
     play.bets()
     play.cards("Kc Qd 4h")
-    with pytest.raises(Rejected, match="3 of the first four cards have come"):
+    with pytest.raises(RejectedError, match="3 of the first four cards have come"):
         play.say("cards.turn")
     play.cards("6s")
-    with pytest.raises(Rejected, match="no hand 'bank': it is player or banker"):
+    with pytest.raises(RejectedError, match="no hand 'bank': it is player or banker"):
         play.say("cards.turn", who="bank")
     play.say("cards.turn", who="player")
-    with pytest.raises(Rejected, match="face up already"):
+    with pytest.raises(RejectedError, match="face up already"):
         play.say("cards.turn", who="player")
 
 
@@ -312,11 +312,11 @@ def test_the_last_three_hands_are_announced_with_a_continuous_shoe_too() -> None
     assert only(said, LastRounds).announcement == {"eu": "azken hiru eskuak"}
     left = [only(play.coup(four(7, 6)), LastRounds).left for _ in range(3)]
     assert left == [2, 1, 0]
-    with pytest.raises(Rejected, match="have been played"):
+    with pytest.raises(RejectedError, match="have been played"):
         play.coup(four(7, 6))
-    with pytest.raises(Rejected, match="announced already"):
+    with pytest.raises(RejectedError, match="announced already"):
         play.say("last_rounds.announce")
-    with pytest.raises(Rejected, match="no announcement of the last hands"):
+    with pytest.raises(RejectedError, match="no announcement of the last hands"):
         table("ARA02").say("last_rounds.announce")
 
 

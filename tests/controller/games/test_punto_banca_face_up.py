@@ -9,7 +9,7 @@ from controller.contract.events import (
     CardTurned,
     RoundResult,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.test_punto_banca_cards import stopped, table
 
@@ -60,5 +60,5 @@ def test_a_third_card_that_is_dealt_face_up_is_told_as_always() -> None:
 def test_what_no_reader_saw_face_up_is_not_exposed() -> None:
     play = table()
     play.cards("Kc")
-    with pytest.raises(Rejected, match="no reader says"):
+    with pytest.raises(RejectedError, match="no reader says"):
         play.say("card.decide", action="exposed")

@@ -26,7 +26,7 @@ from controller.contract.events import (
 from controller.contract.notation import Input, write
 from controller.games.baccarat import next_card, points
 from controller.games.cards import DECK
-from controller.games.punto_banca.state import State
+from controller.games.punto_banca.state import PuntoBancaState
 from devices.readings import (
     CardCut,
     CardDrawn,
@@ -141,7 +141,7 @@ def dealt(script: list[Input], seed: int) -> list[Input]:
     return with_cards([*START, *burn, *script], ["Ac", *cards, "Ad", "Ah", "As"])
 
 
-def up(state: State) -> set[str]:
+def up(state: PuntoBancaState) -> set[str]:
     """The cards that lie face up in the round in hand."""
     hand = state.hand
     return {card.card for card in (*hand.player, *hand.banker) if card.up and card.card} if hand else set()

@@ -8,7 +8,7 @@ import pytest
 
 from controller.contract.events import CardDealt, Irregularity, RoundOpened, RoundResult, RoundUnresolved
 from controller.contract.notation import write
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.punto_banca_play import DECREES, Play
@@ -34,9 +34,9 @@ def test_a_silence_while_cards_come_leaves_the_round_unresolved(decree: str) -> 
     assert (unresolved.why, unresolved.candidate, unresolved.frames) == ("silence", None, ())
     assert play.cards("6s") == []  # it belongs to no round
     assert play.game.show(play.state)["asks"] == ["bets.open"]
-    with pytest.raises(Rejected, match="the cards of round 1 are not all known: say the winner"):
+    with pytest.raises(RejectedError, match="the cards of round 1 are not all known: say the winner"):
         play.say("round.confirm")
-    with pytest.raises(Rejected, match="'bank' cannot win"):
+    with pytest.raises(RejectedError, match="'bank' cannot win"):
         play.say("round.confirm", winner="bank")
     result = only(play.say("round.confirm", winner="player"), RoundResult)
     assert (result.winner, result.hands, result.confirmed_by) == ("player", (), "M. Lasa (table_head)")
@@ -48,7 +48,7 @@ def test_a_person_may_decide_at_once() -> None:
     play = table()
     play.bets()
     play.cards("Kc Qd")
-    with pytest.raises(Rejected, match="round 1 waits for no decision"):
+    with pytest.raises(RejectedError, match="round 1 waits for no decision"):
         play.say("round.confirm", winner="player")
     play.gap()
     result = only(play.say("round.confirm", winner="tie"), RoundResult)
@@ -202,10 +202,10 @@ def test_several_unresolved_rounds_must_be_named() -> None:
         play.cards("Kc")
         play.gap()
         play.cards("Qd")
-    with pytest.raises(Rejected, match="say which round: 1, 2 are unresolved"):
+    with pytest.raises(RejectedError, match="say which round: 1, 2 are unresolved"):
         play.say("round.confirm", winner="tie")
     assert only(play.say("round.confirm", winner="tie", round=1), RoundResult).round == 1
-    with pytest.raises(Rejected, match="round 9 is not among the rounds remembered"):
+    with pytest.raises(RejectedError, match="round 9 is not among the rounds remembered"):
         play.say("round.confirm", winner="tie", round=9)
 
 
@@ -218,6 +218,6 @@ def test_no_round_is_asked_for_where_none_may_begin(decree: str) -> None:
     play.say("round.confirm", winner="player")
     assert play.shown["asks"] == ["bets.open"]
     play.cut()
-    with pytest.raises(Rejected, match="the cut card has come"):
+    with pytest.raises(RejectedError, match="the cut card has come"):
         play.say("bets.open")
     assert (play.shown["phase"], play.shown["asks"]) == ("shoe_over", [])

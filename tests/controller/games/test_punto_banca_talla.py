@@ -19,7 +19,7 @@ from controller.contract.events import (
     ShoeEnded,
     ShoeStarted,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import CardCut, CardDrawn, ShoeReset
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only, whats
@@ -50,7 +50,7 @@ def reset(play: Play) -> list[Any]:
 @pytest.mark.parametrize("decree", of("BAL05-001 BAL05-003", "EUS96-048", "GAL07-045", "ARA02-071"))
 def test_a_shoe_has_a_number_and_is_told_with_its_cards(decree: str) -> None:
     play = session(decree)
-    with pytest.raises(Rejected, match=f"a shoe without a number may not be used: {decree}-"):
+    with pytest.raises(RejectedError, match=f"a shoe without a number may not be used: {decree}-"):
         play.say("shoe.start", shoe=" ")
     started = only(play.say("shoe.start", role="croupier", shoe="S7", model="Ace"), ShoeStarted)
     assert (started.shoe, started.model, started.decks, started.cards, started.cut) == ("S7", "Ace", 6, 312, 7)
@@ -108,9 +108,9 @@ def test_no_cards_without_a_shoe() -> None:
     said = play.cards("7h 8h")
     assert [event.what for event in of_kind(said, Irregularity)] == ["shoe_missing"]
     assert only(said, AlertRaised).alert == "shoe_missing"
-    with pytest.raises(Rejected, match="no shoe is at the table"):
+    with pytest.raises(RejectedError, match="no shoe is at the table"):
         play.say("bets.open")
-    with pytest.raises(Rejected, match="no shoe is at the table"):
+    with pytest.raises(RejectedError, match="no shoe is at the table"):
         play.say("shoe.end")
     assert "alert.cleared" in whats(play.say("shoe.start", shoe="S1"))
     play.say("session.close")
@@ -122,12 +122,12 @@ def test_no_cards_without_a_shoe() -> None:
 def test_no_session_no_shoe() -> None:
     play = Play()
     for command, fields in (("shoe.start", {"shoe": "S1"}), ("bets.open", {}), ("shoe.end", {}), ("session.close", {})):
-        with pytest.raises(Rejected, match="no session is open"):
+        with pytest.raises(RejectedError, match="no session is open"):
             play.say(command, **fields)
     play.say("session.open")
-    with pytest.raises(Rejected, match="session 1 is open already"):
+    with pytest.raises(RejectedError, match="session 1 is open already"):
         play.say("session.open")
-    with pytest.raises(Rejected, match="a minimum of 0 is none"):
+    with pytest.raises(RejectedError, match="a minimum of 0 is none"):
         Play().say("session.open", minimum=0)
 
 
@@ -144,7 +144,7 @@ def test_the_first_card_says_how_many_are_burned(decree: str, shown: str, burned
     assert play.sealed == []
     for rank in "23456789T"[: burned - 1]:
         assert play.cards(f"{rank}c") == []
-    with pytest.raises(Rejected, match="the cards are not burned yet"):
+    with pytest.raises(RejectedError, match="the cards are not burned yet"):
         play.say("bets.open")
     said = play.cards("2d", to="burn")
     assert only(said, CardsBurned) == CardsBurned(session=1, count=burned, shown=shown)
@@ -168,7 +168,7 @@ def test_a_first_card_that_was_not_read() -> None:
     irregularity = only(play.cards("-"), Irregularity)
     assert (irregularity.what, irregularity.detail, irregularity.asks) == ("card_unread", "burn 1", ("card.decide",))
     play.cards("4c 5c")
-    with pytest.raises(Rejected, match="of the burn say read and its first card"):
+    with pytest.raises(RejectedError, match="of the burn say read and its first card"):
         play.say("card.decide", action="remove")
     said = play.say("card.decide", action="read", card="2h")
     assert [event.card for event in of_kind(said, CardTurned)] == ["2h"]
@@ -249,12 +249,12 @@ def test_after_the_cut_card_the_coup_ends_and_then_no_other(decree: str) -> None
     assert (ended.why, ended.drawn, ended.left, ended.missing) == ("cut", 6, 306, ())
     assert play.game.show(play.state)["phase"] == "shoe_over"
     law = play.game.book.laws["shoe_over"]
-    with pytest.raises(Rejected, match=f"the cut card has come, no further round: {law.rule}, "):
+    with pytest.raises(RejectedError, match=f"the cut card has come, no further round: {law.rule}, "):
         play.say("bets.open")
     assert only(play.cards("2c"), Irregularity).what == "shoe_over"
-    with pytest.raises(Rejected, match="the talla is over: remove the card"):
+    with pytest.raises(RejectedError, match="the talla is over: remove the card"):
         play.say("card.decide", action="accept")
-    with pytest.raises(Rejected, match="no next round in this talla"):
+    with pytest.raises(RejectedError, match="no next round in this talla"):
         play.say("card.decide", action="next_round")
     play.say("card.decide", action="remove")
     assert of_kind(play.say("shoe.end", left=305), ShoeEnded) == []
@@ -283,7 +283,7 @@ def test_the_cut_card_before_the_first_card_of_a_coup(decree: str) -> None:
     assert (only(said, ShoeCut).rounds_left, only(said, ShoeEnded).why) == (0, "cut")
     assert [event.what for event in of_kind(said, Irregularity)][-1] == "shoe_over"
     play.cards("Kc")
-    with pytest.raises(Rejected, match="remove the card"):
+    with pytest.raises(RejectedError, match="remove the card"):
         play.say("card.decide", action="accept")
     play.say("round.void", reason="inspector")
     assert play.game.show(play.state)["phase"] == "shoe_over"
@@ -296,7 +296,7 @@ def test_the_count_at_the_end() -> None:
     play = table()
     play.coup("Kc Qd 7h 6s")
     play.bets()
-    with pytest.raises(Rejected, match="round 2 is in hand"):
+    with pytest.raises(RejectedError, match="round 2 is in hand"):
         play.say("shoe.end")
     play.say("round.void", reason="inspector")
     said = play.say("shoe.end", left=305)
@@ -330,9 +330,9 @@ def test_a_shoe_that_starts_afresh_in_a_round(decree: str) -> None:
     assert only(said, Irregularity).asks == ("shoe.start", "card.decide")
     assert reset(play) == []
     assert play.cards("7h") == []
-    with pytest.raises(Rejected, match="the shoe started afresh: say"):
+    with pytest.raises(RejectedError, match="the shoe started afresh: say"):
         play.say("bets.open")
-    with pytest.raises(Rejected, match="accept that the same cards are in it"):
+    with pytest.raises(RejectedError, match="accept that the same cards are in it"):
         play.say("card.decide", action="remove")
     play.say("card.decide", action="accept")
     play.coup("Kc Qd 7h 6s")

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from controller.games.roulette.chances import Cover, chances, covers, winning
+from controller.games.roulette.chances import RouletteCover, chances, covers, winning
 from controller.rulebooks.rulebook import Roulette, rulebook
 
 RED = {1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}
@@ -82,7 +82,7 @@ def test_so_many_places_has_the_cloth(book: Roulette, bet: str, places: int) -> 
 
 
 def test_the_first_four_is_a_corner_where_the_decree_has_it() -> None:
-    first_four = Cover("corner", frozenset({0, 1, 2, 3}))
+    first_four = RouletteCover("corner", frozenset({0, 1, 2, 3}))
     assert {name for name, book in BOOKS.items() if first_four in covers(book)} == {name for name in BOOKS if "ARA02" not in name}
 
 
@@ -116,7 +116,7 @@ def test_the_house_keeps_one_thirty_seventh_of_every_bet(book: Roulette) -> None
 def test_what_wins_is_what_covers_the_number(book: Roulette) -> None:
     for number in range(37):
         won = winning(number, book)
-        assert Cover("straight", frozenset({number})) in won
+        assert RouletteCover("straight", frozenset({number})) in won
         assert all(number in cover.numbers for cover in won)
         assert sum(cover.bet == "simple" for cover in won) == (3 if number else 0)
         assert {cover for cover in covers(book) if number in cover.numbers} == set(won)

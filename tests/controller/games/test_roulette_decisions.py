@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import Play
 
@@ -41,7 +41,7 @@ def test_a_person_may_have_seen_another_number(play: Play) -> None:
 
 def test_a_round_may_be_let_go_on_before_the_ball_falls(play: Play) -> None:
     waiting(play, number=None)
-    with pytest.raises(Rejected, match="the ball of round 1 has not fallen yet"):
+    with pytest.raises(RejectedError, match="the ball of round 1 has not fallen yet"):
         play.say("round.confirm", number=8)
     assert play.say("round.confirm") == []
     assert only(play.number(8, 1), RoundResult).confirmed_by == "M. Lasa (table_head)"
@@ -69,10 +69,10 @@ def test_a_round_that_waits_may_be_null(play: Play) -> None:
 
 
 def test_a_round_that_waits_for_nothing_is_not_confirmed(play: Play) -> None:
-    with pytest.raises(Rejected, match="no round is in hand, and none waits for a decision"):
+    with pytest.raises(RejectedError, match="no round is in hand, and none waits for a decision"):
         play.say("round.confirm")
     play.until_closed(1)
-    with pytest.raises(Rejected, match="round 1 waits for no decision"):
+    with pytest.raises(RejectedError, match="round 1 waits for no decision"):
         play.say("round.confirm")
 
 
@@ -87,9 +87,9 @@ def test_an_unresolved_round_is_confirmed_with_its_evidence(play: Play) -> None:
 def test_a_round_without_a_candidate_needs_its_number(play: Play) -> None:
     play.until_closed(1)
     play.number("00", 1)
-    with pytest.raises(Rejected, match="round 1 has no candidate: say the number"):
+    with pytest.raises(RejectedError, match="round 1 has no candidate: say the number"):
         play.say("round.confirm")
-    with pytest.raises(Rejected, match="the wheel has no number 37; it has 0 to 36"):
+    with pytest.raises(RejectedError, match="the wheel has no number 37; it has 0 to 36"):
         play.say("round.confirm", number=37)
     assert only(play.say("round.confirm", number=0), RoundResult).number == 0
 
@@ -97,7 +97,7 @@ def test_a_round_without_a_candidate_needs_its_number(play: Play) -> None:
 def test_of_several_unresolved_rounds_one_is_named(play: Play) -> None:
     unresolved(play, 1)
     unresolved(play, 2)
-    with pytest.raises(Rejected, match="say which round: 1, 2 are unresolved"):
+    with pytest.raises(RejectedError, match="say which round: 1, 2 are unresolved"):
         play.say("round.confirm")
     assert only(play.say("round.confirm", round=2), RoundResult).round == 2
     assert only(play.say("round.confirm"), RoundResult).round == 1
@@ -115,7 +115,7 @@ def test_a_confirmed_round_counts_in_its_place(play: Play) -> None:
 @pytest.mark.parametrize("role", ["croupier", "technician"])
 def test_decisions_are_for_the_person_in_charge(play: Play, role: Any) -> None:
     waiting(play)
-    with pytest.raises(Rejected, match=f"the role {role} may not say this; it is for table_head, inspector, director"):
+    with pytest.raises(RejectedError, match=f"the role {role} may not say this; it is for table_head, inspector, director"):
         play.say("round.confirm", role)
 
 
@@ -148,7 +148,7 @@ def test_what_cannot_be_corrected(play: Play, round_: int, number: int | str | N
     play.say("round.void", reason="ball_out")
     unresolved(play, 2)
     before = play.state
-    with pytest.raises(Rejected, match=why):
+    with pytest.raises(RejectedError, match=why):
         play.say("result.correct", round=round_, number=number)
     assert play.state == before
 
@@ -157,7 +157,7 @@ def test_a_round_is_forgotten_after_an_hour(play: Play) -> None:
     for spin in range(1, 63):
         play.spin(0, spin)
     assert play.state.tally().zeros == 62
-    with pytest.raises(Rejected, match="round 2 is not among the rounds remembered of this session"):
+    with pytest.raises(RejectedError, match="round 2 is not among the rounds remembered of this session"):
         play.say("result.correct", round=2, number=5)
     play.say("result.correct", round=3, number=5)
     assert play.state.tally().zeros == 59

@@ -6,7 +6,7 @@ import pytest
 
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import BetsClosed, Irregularity, RoundOpened, RoundResult, RoundUnresolved, RoundVoid
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import LinkStale, LinkUp
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import DECREES, PAIRS, Play
@@ -162,14 +162,14 @@ def test_only_who_the_decree_names_may_declare_it(game: str, decree: str) -> Non
         play.open()
         play.until_closed(1)
         if role in play.game.book.void_alone:
-            with pytest.raises(Rejected, match="only where no table_head or inspector is at the table"):
+            with pytest.raises(RejectedError, match="only where no table_head or inspector is at the table"):
                 play.say("round.void", role, reason="ball_out")
             said = only(play.say("round.void", role, reason="ball_out", alone=True), RoundVoid)
             assert (said.role, said.alone) == (role, True)
         elif role in play.game.book.void_by:
             assert only(play.say("round.void", role, reason="ball_out"), RoundVoid).role == role
         else:
-            with pytest.raises(Rejected, match=f"the role {role} may not say this"):
+            with pytest.raises(RejectedError, match=f"the role {role} may not say this"):
                 play.say("round.void", role, reason="ball_out")
 
 
@@ -185,22 +185,22 @@ def test_a_cylinder_that_stands_is_a_cause_in_aragon_alone(decree: str) -> None:
         assert only(play.say("round.void", reason="cylinder_stopped"), RoundVoid).law == "ARA02-016"
     else:
         assert events == []
-        with pytest.raises(Rejected, match="the decree does not make a spin null for cylinder_stopped"):
+        with pytest.raises(RejectedError, match="the decree does not make a spin null for cylinder_stopped"):
             play.say("round.void", reason="cylinder_stopped")
 
 
 def test_a_published_result_is_not_made_null(play: Play) -> None:
     play.spin(8, 1)
-    with pytest.raises(Rejected, match=r"round 1 has its result; to replace it say result\.correct"):
+    with pytest.raises(RejectedError, match=r"round 1 has its result; to replace it say result\.correct"):
         play.say("round.void", reason="ball_out", round=1)
-    with pytest.raises(Rejected, match="no round is in hand, and none waits for a decision"):
+    with pytest.raises(RejectedError, match="no round is in hand, and none waits for a decision"):
         play.say("round.void", reason="ball_out")
 
 
 def test_a_spin_is_null_once(play: Play) -> None:
     play.until_closed(1)
     play.say("round.void", reason="ball_out")
-    with pytest.raises(Rejected, match="round 1 is null already"):
+    with pytest.raises(RejectedError, match="round 1 is null already"):
         play.say("round.void", reason="ball_out", round=1)
 
 

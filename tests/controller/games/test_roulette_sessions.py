@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundUnresolved,
     SessionOpened,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.roulette_play import DECREES, PAIRS, Play
 
@@ -99,10 +99,10 @@ def test_a_session_that_closes_on_open_bets_only_closes(play: Play) -> None:
 
 
 def test_a_session_is_opened_once_and_closed_once(play: Play) -> None:
-    with pytest.raises(Rejected, match="session 1 is open already"):
+    with pytest.raises(RejectedError, match="session 1 is open already"):
         play.open()
     play.say("session.close", locked=True)
-    with pytest.raises(Rejected, match="no session is open"):
+    with pytest.raises(RejectedError, match="no session is open"):
         play.say("session.close")
 
 
@@ -163,7 +163,7 @@ def test_a_round_that_turns_out_to_be_the_last_is_marked_as_such(play: Play) -> 
 
 def test_the_last_balls_are_announced_once(play: Play) -> None:
     play.say("last_rounds.announce")
-    with pytest.raises(Rejected, match="the last balls are announced already"):
+    with pytest.raises(RejectedError, match="the last balls are announced already"):
         play.say("last_rounds.announce")
 
 
@@ -196,16 +196,16 @@ def test_a_new_minimum_holds_after_three_balls_at_the_old_one(decree: str) -> No
 def test_a_limit_that_the_decree_does_not_allow_is_refused(decree: str, minimum: int, why: str) -> None:
     play = Play(decree)
     play.open(minimum=500)
-    with pytest.raises(Rejected, match=why):
+    with pytest.raises(RejectedError, match=why):
         play.say("limit.announce", minimum=minimum)
 
 
 def test_a_minimum_is_above_zero() -> None:
     play = Play("EUS96")
-    with pytest.raises(Rejected, match="a minimum of 0 is none"):
+    with pytest.raises(RejectedError, match="a minimum of 0 is none"):
         play.open(minimum=0)
     play.open(minimum=500)
-    with pytest.raises(Rejected, match="a minimum of -1 is none"):
+    with pytest.raises(RejectedError, match="a minimum of -1 is none"):
         play.say("limit.announce", minimum=-1)
 
 
@@ -218,7 +218,7 @@ def test_a_limit_may_fall_where_the_decree_does_not_forbid_it() -> None:
 def test_a_minimum_that_nobody_said_cannot_be_seen_to_rise() -> None:
     play = Play("ARA02")
     play.open()
-    with pytest.raises(Rejected, match="the session was opened without one"):
+    with pytest.raises(RejectedError, match="the session was opened without one"):
         play.say("limit.announce", minimum=200)
 
 
@@ -270,10 +270,10 @@ def test_bets_are_opened_and_closed_by_who_may() -> None:
     with_wheel, by_hand = Play("ARA02"), Play("ARA02", phases="person")
     for play in (with_wheel, by_hand):
         play.open()
-    with pytest.raises(Rejected, match="the wheel of this table says itself when bets open and close"):
+    with pytest.raises(RejectedError, match="the wheel of this table says itself when bets open and close"):
         with_wheel.say("bets.open")
-    with pytest.raises(Rejected, match="no bets are open"):
+    with pytest.raises(RejectedError, match="no bets are open"):
         by_hand.say("bets.close")
     by_hand.say("bets.open")
-    with pytest.raises(Rejected, match="round 1 is in hand; it has no result yet"):
+    with pytest.raises(RejectedError, match="round 1 is in hand; it has no result yet"):
         by_hand.say("bets.open")

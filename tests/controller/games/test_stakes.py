@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from controller.contract.events import BetPlaced
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import AnyPlay, only
 
 MINIMUM = 500
@@ -102,21 +102,21 @@ class Table(AnyPlay[Any, Any]):
 def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: Case) -> None:
     play = Table(case)
     if case.game != "craps":
-        with pytest.raises(Rejected, match="no bets are open"):
+        with pytest.raises(RejectedError, match="no bets are open"):
             play.place(case.bet)
     play.say("bets.open", "croupier")
     placed = play.place(case.bet, MINIMUM)
     assert (placed.who, placed.bet, placed.amount, placed.lies, placed.round) == ("seat:1", case.bet, MINIMUM, True, 1)
     back = only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced)
     assert (back.bet, back.lies) == (case.bet, False)
-    with pytest.raises(Rejected, match=f"seat:1 has no bet {case.bet}"):
+    with pytest.raises(RejectedError, match=f"seat:1 has no bet {case.bet}"):
         play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet)
     play.place(case.bet, MINIMUM)
     play.say("bets.close", "croupier")
     cites = play.game.book.laws.get("bet_after_close")
     where = "no bets are open; the chips go back" if case.game != "craps" else "the bets of round 1 are closed"
     for command in ("bet.place", "bet.withdraw"):
-        with pytest.raises(Rejected, match=f"{where}{f': {cites.rule}, ' if cites else ''}"):
+        with pytest.raises(RejectedError, match=f"{where}{f': {cites.rule}, ' if cites else ''}"):
             play.say(command, "croupier", who="seat:1", bet=case.bet)
     assert cites is not None or case.game == "trente-et-quarante"  # its sections have no call
 
@@ -128,14 +128,14 @@ def test_a_stake_is_between_the_minimum_and_the_highest(case: Case) -> None:
     for amount in (MINIMUM, case.most or 1_000_000):
         assert play.place(case.bet, amount).amount == amount
     for amount in (0, -5):
-        with pytest.raises(Rejected, match=f"an amount of {amount} is none"):
+        with pytest.raises(RejectedError, match=f"an amount of {amount} is none"):
             play.place(case.bet, amount)
     cites = {name: law.rule for name, law in play.game.book.laws.items()}
     least, most = ("bet_minimum", "bet_maximum_multiple") if case.game == "craps" else ("bet_limit", "bet_limit")
-    with pytest.raises(Rejected, match=f"{case.bet} is at least {MINIMUM}{f': {cites[least]}, ' if least in cites else ''}"):
+    with pytest.raises(RejectedError, match=f"{case.bet} is at least {MINIMUM}{f': {cites[least]}, ' if least in cites else ''}"):
         play.place(case.bet, MINIMUM - 1)
     if case.most is not None:
-        with pytest.raises(Rejected, match=f"{case.bet} is at most {case.most}: {cites[most]}, "):
+        with pytest.raises(RejectedError, match=f"{case.bet} is at most {case.most}: {cites[most]}, "):
             play.place(case.bet, case.most + 1)
     play.place(case.bet, MINIMUM, who="seat:2")  # each player by himself
 
@@ -148,7 +148,7 @@ def test_the_highest_stake_is_that_of_the_authorisation_where_it_is_stated(case:
     play = Table(case, highest={key: 3 * MINIMUM})
     play.say("bets.open", "croupier")
     play.place(case.bet, 3 * MINIMUM)
-    with pytest.raises(Rejected, match=f"is at most {3 * MINIMUM}"):
+    with pytest.raises(RejectedError, match=f"is at most {3 * MINIMUM}"):
         play.place(case.bet, 3 * MINIMUM + 1)
     with pytest.raises(ValueError, match="highest: there is no bet nothing; there are: "):
         Table(case, highest={"nothing": 5})
@@ -168,7 +168,7 @@ def _kind(case: Case) -> str:
 def test_what_is_no_bet_of_the_game_is_refused(case: Case) -> None:
     play = Table(case)
     play.say("bets.open", "croupier")
-    with pytest.raises(Rejected, match="no bet 'seventeen'"):
+    with pytest.raises(RejectedError, match="no bet 'seventeen'"):
         play.place("seventeen")
 
 
@@ -185,7 +185,7 @@ def test_the_authorised_minimum_of_boule_makes_its_highest_stakes() -> None:
     play = Table(Case("boule", "GAL07", "1", None), authorised_minimum=MINIMUM // 2)
     play.say("bets.open", "croupier")
     play.place("1", 100 * MINIMUM // 2)
-    with pytest.raises(Rejected, match=f"1 is at most {100 * MINIMUM // 2}: {play.law('bet_limit')}"):
+    with pytest.raises(RejectedError, match=f"1 is at most {100 * MINIMUM // 2}: {play.law('bet_limit')}"):
         play.place("1", 100 * MINIMUM // 2 + 1)
 
 

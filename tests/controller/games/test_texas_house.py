@@ -10,7 +10,7 @@ import pytest
 
 from controller.contract.events import AwardQualified, CardDealt, CardTurned, HandDecided, RoundOpened
 from controller.games.cards import DECK
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.hands.evaluator import best, best_of, value
 from controller.games.texas_house.turn import reaches
 from controller.rulebooks.rulebook import rulebook
@@ -54,7 +54,7 @@ def test_two_cards_each_the_flop_then_turn_and_river() -> None:
     play.say("card.decide", action="remove")
     play.act("box:1", "go")
     play.act("box:2", "go")
-    with pytest.raises(Rejected, match="turn and river are not dealt"):
+    with pytest.raises(RejectedError, match="turn and river are not dealt"):
         play.turn("dealer")
     said = play.cards(LATER)
     assert [(event.to, event.index, event.card) for event in of_kind(said, CardDealt)] == [("board", 4, "4c"), ("board", 5, "6s")]
@@ -72,13 +72,13 @@ def test_two_cards_each_the_flop_then_turn_and_river() -> None:
 def test_a_player_may_give_up_once_the_flop_lies() -> None:
     play = table("box:2")
     play.cards(BANK_PAIR)
-    with pytest.raises(Rejected, match="the flop is not dealt"):
+    with pytest.raises(RejectedError, match="the flop is not dealt"):
         play.act("box:1", "go")
     play.cards(FLOP)
     said = play.act("box:2", "pass")
     assert isinstance(said[0], HandDecided)
     assert said[0].announcement == {"eu": "Ez noa"}
-    with pytest.raises(Rejected, match="spoken already"):
+    with pytest.raises(RejectedError, match="spoken already"):
         play.act("box:2", "go")
     play.act("box:1", "pass")
     result = play.result()
@@ -183,7 +183,7 @@ def test_the_bonus_is_shown_before_the_turn() -> None:
     assert [event.card for event in of_kind(said, CardTurned)] == ["Ah", "As"]
     [award] = of_kind(said, AwardQualified)
     assert (award.award, award.hand, award.pays) == ("txb", "pair", (7, 1))
-    with pytest.raises(Rejected, match="has no cards"):
+    with pytest.raises(RejectedError, match="has no cards"):
         play.turn("box:2")
 
 
@@ -192,11 +192,11 @@ def test_the_bonus_is_a_bet_before_the_deal() -> None:
     play.open(1)
     play.say("bets.open")
     play.say("bet.place", who="box:1", bet="txb", amount=500)
-    with pytest.raises(Rejected, match="lies already"):
+    with pytest.raises(RejectedError, match="lies already"):
         play.say("bet.place", who="box:1", bet="txb")
     play.say("bet.withdraw", who="box:1", bet="txb")
     play.say("bets.close")
-    with pytest.raises(Rejected, match="bets are closed"):
+    with pytest.raises(RejectedError, match="bets are closed"):
         play.say("bet.place", who="box:1", bet="txb")
 
 
@@ -272,7 +272,7 @@ def test_a_common_card_seen_too_early_is_for_the_person_in_charge() -> None:
     play.cards(f"{BANK_PAIR} {FLOP}")
     said = play.say("deal.error", error="premature")
     assert irregularities(said) == [("deal_error", ("round.confirm", "round.void"))]
-    with pytest.raises(Rejected, match="the table waits for"):
+    with pytest.raises(RejectedError, match="the table waits for"):
         play.act("box:1", "go")
     play.say("round.confirm")
     play.act("box:1", "go")

@@ -10,7 +10,7 @@ from controller.contract.events import (
     Irregularity,
     RoundResult,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.games.play import of_kind
 from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, table
 
@@ -67,7 +67,7 @@ def test_a_card_out_of_its_time_may_leave_the_game() -> None:
     play.coup(BLACK_WINS)
     [irregular] = of_kind(play.cards("7h"), Irregularity)
     assert (irregular.what, irregular.asks) == ("card_out_of_round", ("card.decide",))
-    with pytest.raises(Rejected, match="a card waits"):
+    with pytest.raises(RejectedError, match="a card waits"):
         play.say("bets.open")
     [removed] = of_kind(play.say("card.decide", action="remove"), CardRemoved)
     assert removed.card == "7h"
@@ -120,7 +120,7 @@ def test_a_card_that_is_none_of_the_game_is_read_or_removed(card: str) -> None:
     play.bets()
     [irregular] = of_kind(play.cards(card), Irregularity)
     assert irregular.what == "card_foreign"
-    with pytest.raises(Rejected, match="no card of the game"):
+    with pytest.raises(RejectedError, match="no card of the game"):
         play.say("card.decide", action="accept")
     [dealt] = of_kind(play.say("card.decide", action="read", card="Ts"), CardDealt)
     assert dealt.card == "Ts"
@@ -138,5 +138,5 @@ def test_a_card_goes_to_no_row_by_a_persons_choice() -> None:
     play = table()
     play.bets()
     play.cards("7h", unsure=True)
-    with pytest.raises(Rejected, match="the row that the rules say"):
+    with pytest.raises(RejectedError, match="the row that the rules say"):
         play.say("card.decide", action="for", who="red")

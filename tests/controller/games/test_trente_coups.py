@@ -14,7 +14,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.games.cards import is_red
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.trente.rows import is_coup, marks, next_row, points, rows, winner
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind
@@ -139,9 +139,9 @@ def test_a_round_is_null_by_who_is_responsible(decree: str) -> None:
     play = table(decree)
     play.bets()
     play.cards("Ts Jd")
-    with pytest.raises(Rejected, match="the role croupier"):
+    with pytest.raises(RejectedError, match="the role croupier"):
         play.say("round.void", role="croupier", reason="misdeal")
-    with pytest.raises(Rejected, match="not null for ball_out"):
+    with pytest.raises(RejectedError, match="not null for ball_out"):
         play.say("round.void", reason="ball_out")
     [void] = of_kind(play.say("round.void", reason="cards_stuck"), RoundVoid)
     assert (void.reason, void.law) == ("cards_stuck", play.game.book.void["cards_stuck"].rule)
@@ -151,12 +151,12 @@ def test_a_round_is_null_by_who_is_responsible(decree: str) -> None:
 def test_what_cannot_be_followed_is_refused() -> None:
     play = Play()
     for command in ("bets.open", "shoe.end", "session.close"):
-        with pytest.raises(Rejected, match="no session"):
+        with pytest.raises(RejectedError, match="no session"):
             play.say(command)
     play.say("session.open")
-    with pytest.raises(Rejected, match="no shoe"):
+    with pytest.raises(RejectedError, match="no shoe"):
         play.say("bets.open")
-    with pytest.raises(Rejected, match="without a number"):
+    with pytest.raises(RejectedError, match="without a number"):
         play.say("shoe.start", shoe=" ")
     play.say("shoe.start", shoe="S1")
     for command, fields, why in (
@@ -166,12 +166,12 @@ def test_what_cannot_be_followed_is_refused() -> None:
         ("round.confirm", {"winner": "player"}, "no round is in hand"),
         ("hand.draw", {}, "takes no hand.draw"),
     ):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.say(command, **fields)
     play.bets()
-    with pytest.raises(Rejected, match="waits for no decision"):
+    with pytest.raises(RejectedError, match="waits for no decision"):
         play.say("round.confirm", winner="black")
-    with pytest.raises(Rejected, match="round 1 is in hand"):
+    with pytest.raises(RejectedError, match="round 1 is in hand"):
         play.say("shoe.end")
 
 
@@ -183,7 +183,7 @@ def test_a_result_is_corrected_not_erased() -> None:
         ({"round": 1}, "say the winner"),
         ({"round": 1, "winner": "black"}, "is black already"),
     ):
-        with pytest.raises(Rejected, match=why):
+        with pytest.raises(RejectedError, match=why):
             play.say("result.correct", **fields)
     [corrected] = of_kind(play.say("result.correct", round=1, winner="red"), ResultCorrected)
     assert (corrected.winner, corrected.was) == ("red", "black")
@@ -192,5 +192,5 @@ def test_a_result_is_corrected_not_erased() -> None:
     assert play.game.show(play.state)["rows"] == {"black": [], "red": []}
     play.bets()
     play.say("round.void", reason="misdeal")
-    with pytest.raises(Rejected, match="no result to correct"):
+    with pytest.raises(RejectedError, match="no result to correct"):
         play.say("result.correct", round=2, winner="red")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind, only
 from tests.controller.games.trente_play import BLACK_WINS, DECREES, REFAIT, TIE, Play, table
@@ -67,7 +67,7 @@ def test_at_the_last_hand_of_the_session_there_is_no_choice(decree: str) -> None
         may = ("refund",) if left == 1 else ("half", "prison")
         assert (result.choices, shown, result.last_of_session) == (may, list(may), left == 1)
         assert result.refaits == hands - left + 1
-    with pytest.raises(Rejected, match="have been played"):
+    with pytest.raises(RejectedError, match="have been played"):
         play.say("bets.open")
 
 
@@ -83,7 +83,7 @@ def test_a_person_says_which_of_the_two_it_is(decree: str) -> None:
     play.bets()
     play.cards("Td Jd")
     play.gap()
-    with pytest.raises(Rejected, match="refait"):
+    with pytest.raises(RejectedError, match="refait"):
         play.say("round.confirm", winner="31-31")
     assert told(only(play.say("round.confirm", winner="refait"), RoundResult)) == (
         "refait", ("refait",), 1, ("half", "prison"), False,

@@ -10,7 +10,7 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.trente.state import QUEUE
 from tests.controller.games.play import of_kind
 from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, shuffled, table
@@ -27,7 +27,7 @@ def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:
     assert (unresolved.why, unresolved.candidate) == ("silence", None)
     assert play.cards("2s Kd") == []
     assert play.game.show(play.state)["asks"] == ["bets.open"]
-    with pytest.raises(Rejected, match="not all known: say the winner"):
+    with pytest.raises(RejectedError, match="not all known: say the winner"):
         play.say("round.confirm")
     [result] = of_kind(play.say("round.confirm", winner="red"), RoundResult)
     assert (result.winner, result.hands, result.marks) == ("red", (), ())
@@ -132,6 +132,6 @@ def test_no_round_is_asked_for_where_none_may_begin() -> None:
     play.say("round.confirm", winner="red")
     assert play.shown["asks"] == ["bets.open"]
     play.cut()
-    with pytest.raises(Rejected, match="the cut card has come"):
+    with pytest.raises(RejectedError, match="the cut card has come"):
         play.say("bets.open")
     assert (play.shown["phase"], play.shown["asks"]) == ("shoe_over", [])

@@ -19,7 +19,7 @@ from controller.contract.events import (
     ShoeCut,
     ShoeEnded,
 )
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from devices.readings import ShoeFault
 from tests.controller.decrees import of
 from tests.controller.games.play import of_kind
@@ -87,7 +87,7 @@ def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree:
     said = play.cards(" ".join(cards[307:]))
     assert [(event.why, event.card) for event in of_kind(said, CardRemoved)] == [("last_cards", None)] * 5
     assert play.sealed == cards[307:]
-    with pytest.raises(Rejected, match="no further round"):
+    with pytest.raises(RejectedError, match="no further round"):
         play.say("bets.open")
     [ended] = of_kind(play.say("shoe.end"), ShoeEnded)
     assert (ended.why, ended.drawn, ended.left, ended.missing, ended.extra) == ("cut", 312, 0, (), ())
@@ -132,7 +132,7 @@ def test_the_cut_card_takes_the_cards_that_wait_with_it() -> None:
     play.cards("Ts - 9c")
     play.cut()
     assert play.state.asks == ()
-    with pytest.raises(Rejected, match="no card waits"):
+    with pytest.raises(RejectedError, match="no card waits"):
         play.say("card.decide", action="remove")
     play.say("shoe.start", shoe="S2")
     assert of_kind(play.coup(RED_WINS), RoundResult) != []
@@ -163,7 +163,7 @@ def test_a_shoe_that_starts_afresh_asks_what_is_in_it() -> None:
     assert play.state.asks == ("shoe.start", "card.decide")
     assert play.cards("7h") == []
     for command in ({"action": "remove"}, {"action": "read", "card": "7h"}):
-        with pytest.raises(Rejected, match="started afresh"):
+        with pytest.raises(RejectedError, match="started afresh"):
             play.say("card.decide", **command)
     play.say("card.decide", action="accept")
     play.say("round.void", round=1, reason="device_fault")
@@ -188,7 +188,7 @@ def test_the_last_hands_are_counted_in_the_basque_country() -> None:
     play.open()
     [told] = of_kind(play.say("last_rounds.announce"), LastRounds)
     assert (told.left, told.announcement) == (3, {"eu": "azken hiru eskuak"})
-    with pytest.raises(Rejected, match="announced already"):
+    with pytest.raises(RejectedError, match="announced already"):
         play.say("last_rounds.announce")
     left = [event.left for _ in range(3) for event in of_kind(play.coup(BLACK_WINS if _ else RED_WINS), LastRounds)]
     assert left == [2, 1, 0]

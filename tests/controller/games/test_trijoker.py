@@ -10,7 +10,7 @@ import pytest
 
 from controller.contract.events import BetPlaced, CardDealt, CardExpected, CardRemoved, CardTurned, LastRounds, RoundOpened
 from controller.games.cards import RANKS
-from controller.games.game import Rejected
+from controller.games.game import RejectedError
 from controller.games.games import make_game
 from controller.games.hands.evaluator import value
 from controller.games.trijoker.turn import pays
@@ -49,18 +49,18 @@ def test_two_of_three_bets_may_be_withdrawn_each_before_its_card(decree: str) ->
     play = table(decree)
     play.cards(JACKS)
     assert play.shown["phase"] == "first_bet"
-    with pytest.raises(Rejected, match="common:1 is turned first"):
+    with pytest.raises(RejectedError, match="common:1 is turned first"):
         play.turn("common:2")
     said = play.act("box:3", "withdraw")
     assert [(bet.bet, bet.lies) for bet in of_kind(said, BetPlaced)] == [("bet_1", False)]
-    with pytest.raises(Rejected, match="spoken already"):
+    with pytest.raises(RejectedError, match="spoken already"):
         play.act("box:3", "go")
     play.turn("common:1")
     assert play.shown["phase"] == "second_bet"
     play.act("box:1", "withdraw")
     play.act("box:3", "withdraw")
     play.turn("common:2")
-    with pytest.raises(Rejected, match="no bet may be taken back"):
+    with pytest.raises(RejectedError, match="no bet may be taken back"):
         play.act("box:1", "withdraw")
     assert play.shown["asks"] == ["cards.show"]
     play.turn("box:1", "box:3")
@@ -72,7 +72,7 @@ def test_two_of_three_bets_may_be_withdrawn_each_before_its_card(decree: str) ->
 def test_no_bet_is_withdrawn_before_the_cards_lie() -> None:
     play = table()
     play.cards("Jh 2c 5d")
-    with pytest.raises(Rejected, match="no bet may be taken back now"):
+    with pytest.raises(RejectedError, match="no bet may be taken back now"):
         play.act("box:1", "withdraw")
 
 
@@ -81,11 +81,11 @@ def test_without_a_reader_hands_are_told_when_they_lie_open(decree: str) -> None
     play = table(decree)
     for who in ("box:1", "box:3", "common:1", "box:1", "box:3", "common:2", "box:1", "box:3"):
         play.say("cards.deal", "croupier", who=who)
-    with pytest.raises(Rejected, match=r"say cards\.show"):
+    with pytest.raises(RejectedError, match=r"say cards\.show"):
         play.turn("common:1")
     play.say("cards.show", who="common:1", cards=["5d"])
     play.say("cards.show", who="common:2", cards=["8h"])
-    with pytest.raises(Rejected, match="has 3 cards, and 2 are shown"):
+    with pytest.raises(RejectedError, match="has 3 cards, and 2 are shown"):
         play.say("cards.show", who="box:1", cards=["Jh", "Js"])
     play.say("cards.show", who="box:1", cards=["Jh", "Js", "7s"])
     play.say("cards.show", who="box:3", cards=["2c", "9c", "Qd"])
@@ -158,7 +158,7 @@ def test_a_common_card_that_nobody_has_read_is_told_first(decree: str, card: str
     play.cards("- - -")
     said = play.say("deal.error", error="exposed", who="common:1")
     assert irregularities(said) == [("common_exposed", ("cards.show", "round.void"))]
-    with pytest.raises(Rejected, match="waits for the cards of common:1"):
+    with pytest.raises(RejectedError, match="waits for the cards of common:1"):
         play.say("cards.show", who="box:1", cards=["2c"])
     said = play.say("cards.show", who="common:1", cards=[card])
     assert [event.card for event in of_kind(said, CardTurned)] == [card]
@@ -204,7 +204,7 @@ def test_a_card_too_many_waits() -> None:
     play.cards(JACKS)
     said = play.cards("Ac")
     assert irregularities(said) == [("card_extra", ("card.decide", "round.void"))]
-    with pytest.raises(Rejected, match="no card is due"):
+    with pytest.raises(RejectedError, match="no card is due"):
         play.say("card.decide", action="accept")
     play.say("card.decide", action="remove")
     assert play.shown["phase"] == "first_bet"
@@ -215,7 +215,7 @@ def test_cards_outside_a_round_leave_together() -> None:
     play.open(1)
     said = play.cards(JACKS)
     assert irregularities(said) == [("card_out_of_round", ("card.decide",))]
-    with pytest.raises(Rejected, match=r"waits for card\.decide"):
+    with pytest.raises(RejectedError, match=r"waits for card\.decide"):
         play.say("bets.open")
     removed = of_kind(play.say("card.decide", action="remove"), CardRemoved)
     assert [event.card for event in removed] == [None] * 8
@@ -254,7 +254,7 @@ def test_cards_are_checked_after_each_round(decree: str) -> None:
     play.turn("common:1", "common:2", "box:1", "box:3")
     said = play.say("deck.check", "croupier", cards=51)
     assert irregularities(said) == [("deck_wrong", ())]
-    with pytest.raises(Rejected, match="the deck is not whole"):
+    with pytest.raises(RejectedError, match="the deck is not whole"):
         play.say("bets.open")
     play.say("deck.check", "croupier", cards=52)
     assert irregularities(play.say("bets.open")) == []
@@ -270,7 +270,7 @@ def test_the_last_three_rounds_are_announced_in_the_basque_country() -> None:
         if left:
             play.bets()
     assert [event.left for event in of_kind(play.events, LastRounds)] == [3, 2, 1, 0]
-    with pytest.raises(Rejected, match="no announcement"):
+    with pytest.raises(RejectedError, match="no announcement"):
         table("BAL05").say("last_rounds.announce")
 
 

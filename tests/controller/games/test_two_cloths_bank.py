@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from controller.contract.events import HandDecided, Irregularity
 from controller.games.chemin.hands import bank_duty
-from controller.games.chemin.state import Card, Coup, Word
+from controller.games.chemin.state import CheminCard, CheminCoup, Word
 from tests.controller.games.chemin_play import points, rules
 from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.test_two_cloths import table
@@ -17,12 +17,12 @@ SMALL = ["Kh", "Ah", "2h", "3h", "4h", "5h", "6h", "7h"]
 def duty(decree: str, bank: int, thirds: tuple[int | None, int | None], **facts: bool) -> str:
     """What the bank must do with so many points against third cards of these values."""
     book = table(decree).book
-    cards = [Card(card=SMALL[bank], to="bank"), Card(card="Kd", to="bank")]
+    cards = [CheminCard(card=SMALL[bank], to="bank"), CheminCard(card="Kd", to="bank")]
     words: dict[str, Word] = {}
     for who, third in zip(book.hands, thirds, strict=True):
-        cards += [Card(card=f"{third}c", to=who, third=True)] if third is not None else []
+        cards += [CheminCard(card=f"{third}c", to=who, third=True)] if third is not None else []
         words[who] = "draw" if third is not None else "stand"
-    coup = replace(Coup(round=1, closed=True, cards=tuple(cards), words=words), **facts)
+    coup = replace(CheminCoup(round=1, closed=True, cards=tuple(cards), words=words), **facts)
     return bank_duty(book, coup, table=False)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from controller.configuration.file import load
-from controller.configuration.settings import Mistaken
+from controller.configuration.settings import ConfigurationError
 from controller.contract.events import AlertCleared, AlertRaised, RoundResult
 from devices.drivers import DRIVERS, driver
 from devices.readings import Phase, WheelCell, WheelFault, WheelFaultName, WheelPhase
@@ -44,7 +44,7 @@ def test_a_wheel_serves_the_games_that_it_is_built_for(tmp_path: Path, game: str
     if game in driver(name).games:
         assert load(file).table[0].device[0].driver == name
         return
-    with pytest.raises(Mistaken) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         load(file)
     [mistake] = caught.value.mistakes
     assert mistake.place == "line 11: table[0].device[0].driver"

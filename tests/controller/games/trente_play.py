@@ -9,7 +9,7 @@ from controller.contract.events import AnyEvent
 from controller.games.cards import DECK
 from controller.games.trente.game import TrenteGame
 from controller.games.trente.rows import is_coup
-from controller.games.trente.state import State
+from controller.games.trente.state import TrenteState
 from devices.readings import ShoeReset
 from tests.controller.games.play import AnyPlay
 
@@ -24,7 +24,7 @@ TIE = "5d Jd Qd Kd 5c Jc Qc Kc"
 """35 each."""
 
 
-class Play(AnyPlay[TrenteGame, State]):
+class Play(AnyPlay[TrenteGame, TrenteState]):
     """A table in play."""
 
     def __init__(self, decree: str = "ARA02", **settings: Any) -> None:

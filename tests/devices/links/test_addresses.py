@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.links import SCHEMES, LinkFailed, check_link, open_link
+from devices.links import SCHEMES, LinkFailedError, check_link, open_link
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_wrong_addresses_are_named_and_not_opened(url: str, named: str) -> None:
     wrong = check_link(url)
     assert wrong is not None
     assert named in wrong
-    with pytest.raises(LinkFailed) as failed:
+    with pytest.raises(LinkFailedError) as failed:
         open_link(url)
     assert named in failed.value.reason
 

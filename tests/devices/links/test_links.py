@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from devices.links import LinkFailed, RecordedLink, WriteTimedOut, open_link, serial_port
+from devices.links import LinkFailedError, RecordedLink, WriteTimedOutError, open_link, serial_port
 from devices.recording import RecordingWriter, read_recording
 from tests.devices.parts import PATIENCE, Pty, Rfc2217Peer, TcpPeer, nobody, read_some
 
@@ -56,9 +56,9 @@ def test_a_port_carries_every_byte_both_ways(pty: Pty) -> None:
 def test_an_unplugged_port_fails_with_its_name(pty: Pty) -> None:
     link = open_link(pty.url)
     pty.unplug()
-    with pytest.raises(LinkFailed, match=f"{pty.path}: the port is gone"):
+    with pytest.raises(LinkFailedError, match=f"{pty.path}: the port is gone"):
         read_some(link, 1)
-    with pytest.raises(LinkFailed, match="the port is gone"):
+    with pytest.raises(LinkFailedError, match="the port is gone"):
         link.write(b"anyone?")
     link.close()
 
@@ -68,14 +68,14 @@ def test_what_was_said_before_the_unplugging_is_not_asked_twice(pty: Pty) -> Non
     pty.say(b"last words")
     assert read_some(link, 10) == b"last words"
     pty.unplug()
-    with pytest.raises(LinkFailed):
+    with pytest.raises(LinkFailedError):
         link.read(1)
     link.close()
 
 
 def test_a_port_is_opened_once(pty: Pty) -> None:
     link = open_link(pty.url)
-    with pytest.raises(LinkFailed, match="another program holds the port"):
+    with pytest.raises(LinkFailedError, match="another program holds the port"):
         open_link(pty.url)
     link.close()
     open_link(pty.url).close()
@@ -87,7 +87,7 @@ def test_a_port_held_by_another_program_is_said_so(pty: Pty) -> None:
         assert other.stdout is not None
         assert other.stdin is not None
         other.stdout.readline()
-        with pytest.raises(LinkFailed, match="another program holds the port"):
+        with pytest.raises(LinkFailedError, match="another program holds the port"):
             open_link(pty.url)
         other.stdin.close()
     open_link(pty.url).close()
@@ -123,16 +123,16 @@ def test_a_pseudo_terminal_stays_open_to_us_after_we_were_killed(pty: Pty) -> No
 
 def test_a_missing_port_tells_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
-    with pytest.raises(LinkFailed, match=f"no such port; nothing is in {tmp_path}"):
+    with pytest.raises(LinkFailedError, match=f"no such port; nothing is in {tmp_path}"):
         open_link(f"serial://{tmp_path}/wheel")
     (tmp_path / "usb-FTDI_FT232R-if00").touch()
-    with pytest.raises(LinkFailed, match=r"there are: \S*/usb-FTDI_FT232R-if00"):
+    with pytest.raises(LinkFailedError, match=r"there are: \S*/usb-FTDI_FT232R-if00"):
         open_link(f"serial://{tmp_path}/wheel")
 
 
 def test_a_file_is_no_port(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(LinkFailed, match="file"):
+    with pytest.raises(LinkFailedError, match="file"):
         open_link(f"serial://{tmp_path}/file")
 
 
@@ -179,7 +179,7 @@ def test_dtr_and_rts_are_left_alone_unless_told(pty: Pty, monkeypatch: pytest.Mo
 
 def test_a_write_that_nothing_takes_ends_in_time(pty: Pty) -> None:
     link = open_link(pty.url)
-    with pytest.raises(WriteTimedOut, match="flow control"):
+    with pytest.raises(WriteTimedOutError, match="flow control"):
         link.write(b"x" * 1_000_000)
     pty.say(b"still readable")
     assert read_some(link, 14) == b"still readable"
@@ -197,7 +197,7 @@ def test_a_socket_carries_every_byte_both_ways(peer: TcpPeer) -> None:
         assert other.recv(256, socket.MSG_WAITALL) == every
         other.sendall(b"last words")
     assert read_some(link, 10) == b"last words"
-    with pytest.raises(LinkFailed, match="closed the connection"):
+    with pytest.raises(LinkFailedError, match="closed the connection"):
         link.read(5)
     link.close()
     assert link.describe() == {"peer": f"127.0.0.1:{peer.port}"}
@@ -205,13 +205,13 @@ def test_a_socket_carries_every_byte_both_ways(peer: TcpPeer) -> None:
 
 def test_a_socket_that_takes_nothing_fails(peer: TcpPeer) -> None:
     link = open_link(peer.url)
-    with peer.accept(), pytest.raises(LinkFailed, match="cannot write"):
+    with peer.accept(), pytest.raises(LinkFailedError, match="cannot write"):
         link.write(b"x" * 50_000_000)
     link.close()
 
 
 def test_nobody_there_is_a_failure_with_the_peer_s_name() -> None:
-    with nobody() as port, pytest.raises(LinkFailed, match=f"127.0.0.1:{port}: cannot connect: Connection refused"):
+    with nobody() as port, pytest.raises(LinkFailedError, match=f"127.0.0.1:{port}: cannot connect: Connection refused"):
         open_link(f"tcp://127.0.0.1:{port}")
 
 
@@ -227,7 +227,7 @@ def test_a_remote_port_is_set_and_carries_every_byte(server: Rfc2217Peer) -> Non
     assert read_some(link, 256) == every
     assert link.read(0) == b""
     server.hang_up()
-    with pytest.raises(LinkFailed, match="the connection ended"):
+    with pytest.raises(LinkFailedError, match="the connection ended"):
         read_some(link, 1)
     link.close()
 
@@ -243,7 +243,7 @@ def test_a_flood_from_a_remote_port_is_not_gathered_up(server: Rfc2217Peer) -> N
 
 
 def test_a_port_without_rfc2217_is_a_failure() -> None:
-    with nobody() as port, pytest.raises(LinkFailed, match="cannot open the port"):
+    with nobody() as port, pytest.raises(LinkFailedError, match="cannot open the port"):
         open_link(f"rfc2217://127.0.0.1:{port}")
 
 
@@ -254,7 +254,7 @@ def test_a_recording_plays_what_the_device_said_and_ends(tmp_path: Path) -> None
         link = open_link(f"replay://{path}?speed={speed}")
         link.write(b"into the void")
         assert read_some(link, 10) == b"one\r\ntwo\r\n"
-        with pytest.raises(LinkFailed, match="recording ended"):
+        with pytest.raises(LinkFailedError, match="recording ended"):
             link.read(0.1)
         assert link.describe()["device"] == "a wheel"
         link.close()
@@ -270,7 +270,7 @@ def test_a_recording_waits_between_chunks(tmp_path: Path) -> None:
 
 
 def test_a_missing_recording_is_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(LinkFailed, match=r"wheel\.rec: No such file"):
+    with pytest.raises(LinkFailedError, match=r"wheel\.rec: No such file"):
         open_link(f"replay://{tmp_path}/wheel.rec")
 
 

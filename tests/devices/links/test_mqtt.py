@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from devices.links import Link, LinkFailed, open_link
+from devices.links import Link, LinkFailedError, open_link
 from devices.links.mqtt import AT_ONCE, LONGEST, LONGEST_TOPIC, ROOM
 from tests.devices.parts import PATIENCE, read_some
 
@@ -119,13 +119,13 @@ def test_a_flood_is_read_in_portions_and_nothing_of_it_is_lost(broker: Broker, l
 
 def test_what_is_no_mqtt_ends_the_link(broker: Broker, link: Link) -> None:
     broker.say(b"\x30\x01\x00")  # a message too short for its topic
-    with pytest.raises(LinkFailed, match="lost"):
+    with pytest.raises(LinkFailedError, match="lost"):
         read_some(link, 1)
 
 
 def test_a_subscription_that_is_refused_is_told(broker: Broker) -> None:
     broker.granted = b"\x80"
-    with pytest.raises(LinkFailed, match="refuse"):
+    with pytest.raises(LinkFailedError, match="refuse"):
         open_link(broker.url)
 
 

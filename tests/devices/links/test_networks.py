@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli.devices import _text
-from devices.links import LinkFailed, check_link, open_link, ports, serial_port
+from devices.links import LinkFailedError, check_link, open_link, ports, serial_port
 from devices.links.networks import CARDS, behind_port, in_device
 from devices.links.ports import Port
 from devices.links.usb_devices import hid_devices
@@ -99,7 +99,7 @@ def test_such_a_port_is_not_opened_unless_the_site_allows_it(tmp_path: Path, pty
     named = tmp_path / "by-id"
     named.symlink_to(pty)
     with pytest.raises(
-        LinkFailed, match=r"refused: the device behind the port brings a network card along \(CDC ECM, class 02/06/00\)"
+        LinkFailedError, match=r"refused: the device behind the port brings a network card along \(CDC ECM, class 02/06/00\)"
     ):
         open_link(f"serial://{named}")
     open_link(f"serial://{named}?network=allow").close()

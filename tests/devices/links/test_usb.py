@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import usb.core
 
-from devices.links import LinkFailed, open_link
+from devices.links import LinkFailedError, open_link
 from devices.links import usb as usb_link
 from simulators.usb import POS_SCANNER, RNDIS_GADGET, Endpoint, Interface, UsbDevice, VirtualBus, error
 from tests.devices.parts import read_some
@@ -78,11 +78,11 @@ def test_an_unplugged_device_fails_and_is_found_again(bus: VirtualBus) -> None:
     link = open_link(URL)
     pulling = threading.Timer(0.05, bus.unplug, [scanner])
     pulling.start()
-    with pytest.raises(LinkFailed, match="usb 0c2e:0b61: the device is gone: unplugged"):
+    with pytest.raises(LinkFailedError, match="usb 0c2e:0b61: the device is gone: unplugged"):
         read_some(link, 1)
     pulling.join()
     link.close()
-    with pytest.raises(LinkFailed, match="0c2e:0b61: not plugged in"):
+    with pytest.raises(LinkFailedError, match="0c2e:0b61: not plugged in"):
         open_link(URL)
     scanner = bus.plug(UsbDevice())
     link = open_link(URL)
@@ -98,7 +98,7 @@ def test_any_error_but_a_timeout_ends_the_link(bus: VirtualBus, number: int) -> 
     scanner.fail(errno.ETIMEDOUT)
     assert link.read(0.05) == b""
     scanner.fail(number)
-    with pytest.raises(LinkFailed, match="0c2e:0b61"):
+    with pytest.raises(LinkFailedError, match="0c2e:0b61"):
         link.read(0.05)
     link.close()
 
@@ -119,7 +119,7 @@ def test_a_stall_is_over_when_the_link_is_opened_again(bus: VirtualBus) -> None:
     scanner = bus.plug(UsbDevice())
     link = open_link(URL)
     scanner.stalled = True
-    with pytest.raises(LinkFailed):
+    with pytest.raises(LinkFailedError):
         link.read(0.05)
     link.close()
     link = open_link(URL)
@@ -140,9 +140,9 @@ def test_one_of_several_equal_devices_is_named_by_number_or_port(bus: VirtualBus
 
 def test_several_equal_devices_are_refused_where_none_is_named(bus: VirtualBus) -> None:
     plugged = [bus.plug(device) for device in TWO.values()]
-    with pytest.raises(LinkFailed, match=r"there are several, name one .*: 1-1.2 \(17\), 1-1.3 \(18\)"):
+    with pytest.raises(LinkFailedError, match=r"there are several, name one .*: 1-1.2 \(17\), 1-1.3 \(18\)"):
         open_link(URL)
-    with pytest.raises(LinkFailed, match=r"0c2e:0b61 19: not plugged in; of its kind there are: 1-1.2 \(17\), 1-1.3 \(18\)"):
+    with pytest.raises(LinkFailedError, match=r"0c2e:0b61 19: not plugged in; of its kind there are: 1-1.2 \(17\), 1-1.3 \(18\)"):
         open_link("usb://0c2e:0b61/19")
     assert [scanner for scanner in plugged if "detach 0" in scanner.log] == []
 
@@ -150,7 +150,7 @@ def test_several_equal_devices_are_refused_where_none_is_named(bus: VirtualBus) 
 def test_equal_serial_numbers_do_not_tell_devices_apart(bus: VirtualBus) -> None:
     for port in ((1, 2), (1, 3)):
         bus.plug(UsbDevice(strings=("", "", "same"), port=port))
-    with pytest.raises(LinkFailed, match="several"):
+    with pytest.raises(LinkFailedError, match="several"):
         open_link("usb://0c2e:0b61/same")
     open_link("usb://0c2e:0b61/1-1.3").close()
 
@@ -168,7 +168,7 @@ def test_equal_serial_numbers_do_not_tell_devices_apart(bus: VirtualBus) -> None
 )
 def test_a_device_with_a_network_card_in_it_is_refused(bus: VirtualBus, device: UsbDevice) -> None:
     gadget = bus.plug(device)
-    with pytest.raises(LinkFailed, match="refused: it brings a modem or a network card"):
+    with pytest.raises(LinkFailedError, match="refused: it brings a modem or a network card"):
         open_link(URL)
     assert gadget.log in ([], ["open", "close"])
 
@@ -177,7 +177,7 @@ def test_a_device_that_the_kernel_made_a_network_card_of_is_refused(bus: Virtual
     bus.plug(UsbDevice(interfaces=(Interface(), Interface((0xFF, 0xFF, 0), ()))))
     card = tmp_path / "bus" / "usb" / "devices" / "1-1" / "1-1:1.1" / "net" / "eth1"
     card.mkdir(parents=True)
-    with pytest.raises(LinkFailed, match=r"refused: it brings a modem or a network card with it \(network interface eth1\)"):
+    with pytest.raises(LinkFailedError, match=r"refused: it brings a modem or a network card with it \(network interface eth1\)"):
         open_link(URL)
     card.rmdir()
     open_link(URL).close()
@@ -190,9 +190,9 @@ def test_the_interface_is_chosen_or_asked_for(bus: VirtualBus) -> None:
         Interface((3, 0, 0), (Endpoint(0x82, 64), Endpoint(0x02, 64))),
     )
     scanner = bus.plug(UsbDevice(interfaces=two))
-    with pytest.raises(LinkFailed, match=r"several interfaces .*interface=: 1, 2"):
+    with pytest.raises(LinkFailedError, match=r"several interfaces .*interface=: 1, 2"):
         open_link(URL)
-    with pytest.raises(LinkFailed, match="interface 0 has no HID reports; those that do: 1, 2"):
+    with pytest.raises(LinkFailedError, match="interface 0 has no HID reports; those that do: 1, 2"):
         open_link(f"{URL}&interface=0")
     link = open_link(f"{URL}&interface=2")
     assert scanner.claimed.keys() == {2}
@@ -204,7 +204,7 @@ def test_the_interface_is_chosen_or_asked_for(bus: VirtualBus) -> None:
 
 def test_a_device_without_reports_is_refused(bus: VirtualBus) -> None:
     bus.plug(UsbDevice(interfaces=(Interface((3, 0, 0), (Endpoint(0x02),)), Interface((3, 0, 0), (Endpoint(attributes=2),)))))
-    with pytest.raises(LinkFailed, match="no interface has HID reports"):
+    with pytest.raises(LinkFailedError, match="no interface has HID reports"):
         open_link(URL)
 
 
@@ -213,7 +213,7 @@ def test_a_report_of_another_length_ends_the_link(bus: VirtualBus) -> None:
     link = open_link(URL)
     scanner.report(KEYS[0], bytes(9))
     assert link.read(5) == KEYS[0]
-    with pytest.raises(LinkFailed, match="a report of 9 bytes, not 8"):
+    with pytest.raises(LinkFailedError, match="a report of 9 bytes, not 8"):
         link.read(5)
     link.close()
     link = open_link(f"{URL}&report=9")
@@ -225,17 +225,17 @@ def test_a_report_of_another_length_ends_the_link(bus: VirtualBus) -> None:
 def test_reasons_are_for_people(bus: VirtualBus) -> None:
     scanner = bus.plug(UsbDevice())
     scanner.denied = True
-    with pytest.raises(LinkFailed, match="no permission; a udev rule"):
+    with pytest.raises(LinkFailedError, match="no permission; a udev rule"):
         open_link(URL)
     scanner.denied, scanner.held = False, True
-    with pytest.raises(LinkFailed, match="another program holds the device"):
+    with pytest.raises(LinkFailedError, match="another program holds the device"):
         open_link(URL)
     assert scanner.kernel == {0}, "the kernel has it back"
     scanner.held = False
     link = open_link(URL)
-    with pytest.raises(LinkFailed, match="another program holds"):
+    with pytest.raises(LinkFailedError, match="another program holds"):
         open_link(URL)
-    with pytest.raises(LinkFailed, match="takes nothing"):
+    with pytest.raises(LinkFailedError, match="takes nothing"):
         link.write(b"?")
     link.close()
     link.close()
@@ -256,11 +256,11 @@ def test_a_keyboard_that_takes_no_requests_is_read_all_the_same(bus: VirtualBus,
 
 def test_no_library_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usb_link, "library", lambda: None)
-    with pytest.raises(LinkFailed, match=r"libusb is missing .*: install libusb-1\.0-0"):
+    with pytest.raises(LinkFailedError, match=r"libusb is missing .*: install libusb-1\.0-0"):
         open_link(URL)
 
 
 def test_the_library_of_this_machine_is_there() -> None:
     assert usb_link.library() is not None
-    with pytest.raises(LinkFailed, match="usb 0000:0000: not plugged in"):
+    with pytest.raises(LinkFailedError, match="usb 0000:0000: not plugged in"):
         open_link("usb://0000:0000")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from usb.util import ENDPOINT_TYPE_INTR, ENDPOINT_TYPE_ISO
 
-from devices.links import LinkFailed, WriteTimedOut, check_link, open_link, usb
+from devices.links import LinkFailedError, WriteTimedOutError, check_link, open_link, usb
 from simulators.usb import RNDIS_GADGET, VENDOR_READER, Endpoint, Interface, UsbDevice, VirtualBus
 
 URL = "usb://0c2e:0b61?timeout=0.2&read=82"
@@ -50,7 +50,7 @@ def test_an_interrupt_endpoint_is_read_in_the_same_way(bus: VirtualBus) -> None:
 def test_without_an_endpoint_to_write_nothing_is_sent(bus: VirtualBus) -> None:
     reader = bus.plug(VENDOR_READER)
     link = open_link(URL)
-    with pytest.raises(LinkFailed, match="takes nothing, unless write= names an endpoint"):
+    with pytest.raises(LinkFailedError, match="takes nothing, unless write= names an endpoint"):
         link.write(b"x")
     assert reader.written == []
 
@@ -59,7 +59,7 @@ def test_what_nobody_takes_times_out(bus: VirtualBus) -> None:
     reader = bus.plug(VENDOR_READER)
     link = open_link(BOTH)
     reader.deaf = True
-    with pytest.raises(WriteTimedOut, match="nothing takes what is written"):
+    with pytest.raises(WriteTimedOutError, match="nothing takes what is written"):
         link.write(b"x")
     reader.deaf = False
     link.write(b"y")
@@ -70,9 +70,9 @@ def test_an_unplugged_device_fails_both_ways(bus: VirtualBus) -> None:
     reader = bus.plug(VENDOR_READER)
     link = open_link(BOTH)
     bus.unplug(reader)
-    with pytest.raises(LinkFailed, match="the device is gone"):
+    with pytest.raises(LinkFailedError, match="the device is gone"):
         link.read(5)
-    with pytest.raises(LinkFailed, match="the device is gone"):
+    with pytest.raises(LinkFailedError, match="the device is gone"):
         link.write(b"x")
     link.close()
     bus.plug(VENDOR_READER)
@@ -82,16 +82,16 @@ def test_an_unplugged_device_fails_both_ways(bus: VirtualBus) -> None:
 def test_an_endpoint_that_is_not_there_is_told_with_those_that_are(bus: VirtualBus) -> None:
     bus.plug(VENDOR_READER)
     with pytest.raises(
-        LinkFailed, match=r"no interface has the endpoint 83; there are: 81 of interface 0, 82 of interface 1, 02 of"
+        LinkFailedError, match=r"no interface has the endpoint 83; there are: 81 of interface 0, 82 of interface 1, 02 of"
     ):
         open_link("usb://0c2e:0b61?read=83")
-    with pytest.raises(LinkFailed, match=r"the endpoint 82; there are: 81 of interface 0$"):
+    with pytest.raises(LinkFailedError, match=r"the endpoint 82; there are: 81 of interface 0$"):
         open_link(f"{URL}&interface=0")
 
 
 def test_other_kinds_of_endpoints_are_refused(bus: VirtualBus) -> None:
     bus.plug(UsbDevice(interfaces=(Interface((0xFF, 0, 0), (Endpoint(0x82, 64, ENDPOINT_TYPE_ISO),)),)))
-    with pytest.raises(LinkFailed, match="only bulk and interrupt endpoints"):
+    with pytest.raises(LinkFailedError, match="only bulk and interrupt endpoints"):
         open_link(URL)
 
 
@@ -99,13 +99,13 @@ def test_a_failing_transfer_ends_the_link(bus: VirtualBus) -> None:
     reader = bus.plug(VENDOR_READER)
     link = open_link(URL)
     reader.fail(errno.EIO)
-    with pytest.raises(LinkFailed):
+    with pytest.raises(LinkFailedError):
         link.read(5)
 
 
 def test_a_network_card_is_refused_here_too_unless_the_site_allows_it(bus: VirtualBus) -> None:
     bus.plug(RNDIS_GADGET._replace(interfaces=(*RNDIS_GADGET.interfaces, *VENDOR_READER.interfaces[1:])))
-    with pytest.raises(LinkFailed, match=r"refused: it brings a modem or a network card with it \(RNDIS, class e0/01/03\)"):
+    with pytest.raises(LinkFailedError, match=r"refused: it brings a modem or a network card with it \(RNDIS, class e0/01/03\)"):
         open_link(URL)
     open_link(f"{URL}&network=allow").close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
-from devices.profiles.profile import Mistaken, parse
+from devices.profiles.profile import ProfileError, parse
 
 FOLDER = Path(__file__).parents[2] / "profiles"
 
@@ -43,7 +43,7 @@ def mistakes(text: str) -> list[str]:
     """What is wrong with a profile of that text; lines are counted without the head."""
     try:
         profile(text)
-    except Mistaken as mistaken:
+    except ProfileError as mistaken:
         lines = len(HEAD.splitlines())
         return [f"{max(mistake.line - lines, 0)}: {mistake.place}: {mistake.what}" for mistake in mistaken.mistakes]
     return []

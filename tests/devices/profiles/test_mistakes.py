@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.profiles.codec import ProfileCodec
-from devices.profiles.profile import Mistaken, parse
+from devices.profiles.profile import ProfileError, parse
 from devices.recording import read_recording
 from tests.devices.profiles.described import FOLDER, HEAD, mistakes
 
@@ -188,7 +188,7 @@ def test_a_damaged_profile_is_told_or_taken_and_then_never_breaks(profile: str, 
         text = whole.replace(data.draw(st.sampled_from(values)), data.draw(st.sampled_from(values)), 1)
     try:
         codec = ProfileCodec("device", parse(text))
-    except Mistaken as mistaken:
+    except ProfileError as mistaken:
         assert all(mistake.what for mistake in mistaken.mistakes)  # noqa: PT017
         return
     for chunk in read_recording(FOLDER.parent / "recordings" / f"{recording}.txt"):
@@ -209,7 +209,7 @@ def test_a_map_for_very_many_numbers_is_told_at_once() -> None:
 
 
 def test_a_profile_has_an_end() -> None:
-    with pytest.raises(Mistaken, match="a profile has at most 65536 bytes"):
+    with pytest.raises(ProfileError, match="a profile has at most 65536 bytes"):
         parse(HEAD + GOOD + "#" * 65536)
 
 
@@ -218,14 +218,14 @@ DEEP = "a." * 1000 + "a = 1\n"
 
 @pytest.mark.parametrize("text", ["", "[site]\nid.", '[[message]]\nname = "a"\n[message.fields]\n', "[maps]\n", "[["])
 def test_what_has_no_end_within_is_refused(text: str) -> None:
-    with pytest.raises(Mistaken):
+    with pytest.raises(ProfileError):
         parse(text + DEEP)
-    with pytest.raises(Mistaken):
+    with pytest.raises(ProfileError):
         parse(text + "x = " + "[" * 9999)
 
 
 def test_lines_count_from_one() -> None:
-    with pytest.raises(Mistaken) as caught:
+    with pytest.raises(ProfileError) as caught:
         parse("colour = 1\n" + HEAD + GOOD)
     [mistake] = caught.value.mistakes
     assert mistake.of("acme.toml").startswith("acme.toml:1: colour: unknown key; there are: name, kind, title, source, message")
