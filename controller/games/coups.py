@@ -41,7 +41,7 @@ class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
     def astray(self) -> bool:
         """Whether cards go to no round, and a person may open one that they go to."""
         playable = self.shoe is not None and not self.shoe.over and self.last != 0
-        return self.open and self.adrift and self.hand is None and playable
+        return self.open and self.adrift and self.current is None and playable
 
 
 class CoupBook(Lawful, Protocol):
@@ -70,7 +70,7 @@ class CoupTurn(RoundMoves[B, S, T]):
         """Say where the next card belongs, when it is not what was said last."""
 
     @abstractmethod
-    def unresolved(self, hand: Any, why: Literal["silence", "undecided"], late: tuple[Any, ...] = ()) -> None:
+    def unresolved(self, coup: Any, why: Literal["silence", "undecided"], late: tuple[Any, ...] = ()) -> None:
         """The result is not known for certain; nobody invents it. ``late``: cards known only after a silence."""
 
     @abstractmethod
@@ -80,12 +80,12 @@ class CoupTurn(RoundMoves[B, S, T]):
     def open_bets(self, by: str | None = None) -> None:
         """Bets are open for the next round."""
         number = self.state.round + 1
-        self.change(round=number, hand=self.coup(round=number), adrift=False, unseen=False)
+        self.change(round=number, current=self.coup(round=number), adrift=False, unseen=False)
         self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
 
     def shut(self, by: str | None, *, unobserved: bool, gap: bool) -> None:
         """No more bets. ``gap``: a silence may hide a card from now on."""
-        self.change_hand(closed=True, gap=gap)
+        self.change_current(closed=True, gap=gap)
         call = self.book.announcements.get("bets_closed")
         self.say(BetsClosed(round=self.number, by=by, unobserved=unobserved, announcement=call))
 
@@ -141,8 +141,8 @@ def late(turn: Turn, card: Any) -> None:
     state = turn.state
     turn.change(shoe=shoe.lose_count(state.shoe))
     last = state.entries[-1] if state.entries else None
-    if state.hand is not None:
-        turn.unresolved(state.hand, "silence", (card,))
+    if state.current is not None:
+        turn.unresolved(state.current, "silence", (card,))
         turn.change(adrift=True)
     elif state.adrift and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
         turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))

@@ -39,7 +39,7 @@ class Rounds(Remembered, Generic[E], frozen=True, kw_only=True, omit_defaults=Tr
     """Rounds whose outcome is remembered."""
 
     if TYPE_CHECKING:
-        hand: Any = None
+        current: Any = None
         entries: tuple[E, ...] = ()
 
     def entry(self, number: int) -> E | None:
@@ -138,12 +138,12 @@ class RoundMoves(LawfulMoves[Book, Settings, State]):
     @property
     def number(self) -> int:
         """The round in hand; 0 without one."""
-        return self.state.hand.round if self.state.hand else 0
+        return self.state.current.round if self.state.current else 0
 
-    def change_hand(self, **fields: Any) -> None:
+    def change_current(self, **fields: Any) -> None:
         """Change the round in hand."""
-        assert self.state.hand is not None
-        self.change(hand=replace(self.state.hand, **fields))
+        assert self.state.current is not None
+        self.change(current=replace(self.state.current, **fields))
 
 
 def in_place(entries: Iterable[E], entry: E) -> tuple[E, ...]:

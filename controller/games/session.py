@@ -81,17 +81,17 @@ def count_down(turn: Any, number: int) -> None:
 
 
 def undecided(
-    state: Outcomes[Entry], hand: Round | None, number: int | None, *, first: bool = True, has: str = "has its result"
+    state: Outcomes[Entry], current: Round | None, number: int | None, *, first: bool = True, has: str = "has its result"
 ) -> Round | Entry:
     """The round that a decision is about: the one in hand, else the one unresolved round, else it must be named.
 
     ``first``: whether the round in hand is meant where others wait too; ``has``: what is said of a round that has its result.
     """
     if number is not None:
-        return named(state, hand, number, has=has)
+        return named(state, current, number, has=has)
     waiting: list[Entry] = state.unresolved()
-    if hand is not None and (first or not waiting):
-        return hand
+    if current is not None and (first or not waiting):
+        return current
     if len(waiting) == 1:
         return waiting[0]
     if not waiting:
@@ -100,11 +100,11 @@ def undecided(
 
 
 def named(
-    state: Outcomes[Entry], hand: Round | None, number: int, *, rounds: str = "rounds", has: str = "has its result"
+    state: Outcomes[Entry], current: Round | None, number: int, *, rounds: str = "rounds", has: str = "has its result"
 ) -> Round | Entry:
     """The round of this number, in hand or unresolved. ``rounds``: what the game calls them."""
-    if hand is not None and hand.round == number:
-        return hand
+    if current is not None and current.round == number:
+        return current
     entry = state.entry(number)
     if entry is None:
         raise RejectedError(f"round {number} is not among the {rounds} remembered of this session")
@@ -126,8 +126,8 @@ def corrects(given: ResultCorrect, own: str) -> None:
 
 def no_round(turn: Any) -> None:
     """Reject what can only be between two rounds."""
-    if turn.state.hand is not None:
-        raise RejectedError(f"round {turn.state.hand.round} is in hand; it has no result yet")
+    if turn.state.current is not None:
+        raise RejectedError(f"round {turn.state.current.round} is in hand; it has no result yet")
 
 
 def null_by(turn: Any, given: RoundVoid) -> Law:

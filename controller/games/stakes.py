@@ -70,7 +70,7 @@ class StakedTable(Protocol):
         """The bets that there are, and between what a stake is."""
         ...
 
-    def change_hand(self, **fields: Any) -> None:
+    def change_current(self, **fields: Any) -> None:
         """Change the round in hand."""
         ...
 
@@ -85,9 +85,9 @@ def place_bet(turn: StakedTable, given: BetPlace, kind: str | None = None) -> No
     """
     session(turn)
     between = of(kind or given.bet, turn.offered())
-    hand = open_round(turn.state.hand, turn.book.laws)
+    current = open_round(turn.state.current, turn.book.laws)
     within(given.bet, given.amount, between, turn.book.laws.get("bet_limit"))
-    turn.change_hand(bets=with_bet(hand.bets, given))
+    turn.change_current(bets=with_bet(current.bets, given))
     turn.say(said(turn.number, given))
 
 
@@ -95,8 +95,8 @@ def withdraw_bet(turn: StakedTable, given: BetWithdraw, kind: str | None = None)
     """A bet is taken back, as long as bets are open."""
     session(turn)
     of(kind or given.bet, turn.offered())
-    hand = open_round(turn.state.hand, turn.book.laws)
-    turn.change_hand(bets=without_bet(hand.bets, given))
+    current = open_round(turn.state.current, turn.book.laws)
+    turn.change_current(bets=without_bet(current.bets, given))
     turn.say(said(turn.number, given))
 
 
@@ -139,11 +139,11 @@ def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
     return found
 
 
-def open_round(hand: StakedRound | None, laws: Mapping[str, Law]) -> StakedRound:
+def open_round(current: StakedRound | None, laws: Mapping[str, Law]) -> StakedRound:
     """The round that takes bets. Rejects one that comes when none may lie any more."""
-    if hand is None or hand.closed:
+    if current is None or current.closed:
         raise RejectedError(f"no bets are open; the chips go back{cited(laws.get('bet_after_close'))}")
-    return hand
+    return current
 
 
 def with_bet(bets: tuple[Stake, ...], given: BetPlace) -> tuple[Stake, ...]:
@@ -173,9 +173,9 @@ def said(number: int, given: BetPlace | BetWithdraw) -> BetPlaced:
     return BetPlaced(round=number, who=given.who, bet=given.bet, lies=lies, amount=amount, by=given.by)
 
 
-def shown(hand: Any) -> list[dict[str, Any]]:
+def shown(current: Any) -> list[dict[str, Any]]:
     """The bets of the round in hand, as the retained state tells them."""
-    return [msgspec.to_builtins(each) for each in hand.bets] if hand else []
+    return [msgspec.to_builtins(each) for each in current.bets] if current else []
 
 
 def bettor(who: str, boxes: int, most: int | None, law: Law | None = None) -> int:

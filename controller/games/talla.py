@@ -49,7 +49,7 @@ class AtTheShoe(Protocol):
 class Dealt(AtTheShoe, Protocol):
     """The same of a game with a round in hand."""
 
-    def unresolved(self, hand: Any, why: Literal["undecided"]) -> None:
+    def unresolved(self, coup: Any, why: Literal["undecided"]) -> None:
         """The result is not known for certain."""
         ...
 
@@ -94,10 +94,10 @@ def end(turn: Dealt, given: ShoeEnd) -> None:
 def close_session(turn: Dealt, given: SessionClose) -> None:
     """The table closes. A round that has begun is left unresolved, and the talla is over."""
     session(turn)
-    hand = turn.state.hand
-    if hand is not None and hand.begun:
-        turn.unresolved(hand, "undecided")
-    turn.change(hand=None)
+    coup = turn.state.current
+    if coup is not None and coup.begun:
+        turn.unresolved(coup, "undecided")
+    turn.change(current=None)
     turn.clear_shoe()
     turn.clear_alert("shoe_missing")
     turn.change(open=False)

@@ -59,15 +59,15 @@ def wait(turn: Turn, given: CardDrawn) -> None:
 def follow(turn: Turn, given: CardDrawn) -> None:
     """The card goes where the next one belongs, or stops the table."""
     if why := objection(turn, given):
-        seen = turn.hand.due[0] if why == "card_exposed" else None
+        seen = turn.current.due[0] if why == "card_exposed" else None
         law = turn.null_if_seen(seen) if seen else None
         if law is None:
             turn.change(held=(BankedHeld(given=given, trouble=why), *turn.state.held))
         turn.irregular(why, asks=turn.state.stop_asks, detail=seen)
         if law is not None:
-            turn.void(turn.hand.round, "card_exposed", law)
+            turn.void(turn.current.round, "card_exposed", law)
         return
-    turn.lay(turn.hand.due[0], given.card, frame=frame_of(given))
+    turn.lay(turn.current.due[0], given.card, frame=frame_of(given))
     if turn.state.deal is not None:
         turn.advance()
 

@@ -137,7 +137,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         return ("cards.show",) if not deal.due and self.missing() else ()
 
     @property
-    def hand(self) -> BankedDeal:
+    def current(self) -> BankedDeal:
         """The round in hand; there is one."""
         assert self.state.deal is not None
         return self.state.deal
@@ -154,7 +154,7 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     def change_deal(self, **fields: Any) -> None:
         """Change the round in hand."""
-        self.change(deal=replace(self.hand, **fields))
+        self.change(deal=replace(self.current, **fields))
 
     def new_deal(self, number: int) -> BankedDeal:
         """A round of the boxes in play."""
@@ -171,7 +171,7 @@ class BankedTurn(PokerMoves[B, S, T]):
     def close_bets(self, by: str) -> None:
         """No more bets."""
         self.change_deal(closed=True)
-        self.say(BetsClosed(round=self.hand.round, by=by, announcement=self.book.announcements.get("bets_closed")))
+        self.say(BetsClosed(round=self.current.round, by=by, announcement=self.book.announcements.get("bets_closed")))
         self.begin_deal()
 
     def lay(
@@ -184,24 +184,24 @@ class BankedTurn(PokerMoves[B, S, T]):
         count: int = 1,
     ) -> None:
         """Cards go to a hand. One that lies face up and must not is exposed: ``up`` is the word of a person, never of a device."""
-        before, by_rule = self.hand.table, self.lies_up(to)
+        before, by_rule = self.current.table, self.lies_up(to)
         after = poker_cards.lay(before, to, card, up=up or by_rule, frame=frame, count=count)
         self.change_deal(table=after)
         for event in poker_cards.laid_down(before, after):
-            self.say(replace(event, round=self.hand.round))
+            self.say(replace(event, round=self.current.round))
         if up and not by_rule:
             self.exposed(to)
 
     def put(self, table: poker_cards.Table) -> None:
         """The cards lie so now: those that are turned by it are told."""
-        before = self.hand.table
+        before = self.current.table
         self.change_deal(table=table)
         for event in poker_cards.turned(before, table):
-            self.say(replace(event, round=self.hand.round))
+            self.say(replace(event, round=self.current.round))
 
     def show(self, given: CardsShow, *, trust: bool = False) -> None:
         """A hand lies face up, and these are its cards. What cannot be waits for a person, unless one stands for it."""
-        table, who = self.hand.table, given.who
+        table, who = self.current.table, given.who
         if trust:
             table = poker_cards.unread(table, who, given.cards)
         wrong = poker_cards.trouble(table, given.cards, self.deck, but=who)
@@ -232,7 +232,7 @@ class BankedTurn(PokerMoves[B, S, T]):
     ) -> None:
         """What the holder of a hand does; not ``stands``: what was told by mistake, and is taken back."""
         call = self.book.announcements.get(decision) if stands else None
-        said = HandDecided(round=self.hand.round, who=who, decision=decision, by=by, announcement=call, stands=stands)
+        said = HandDecided(round=self.current.round, who=who, decision=decision, by=by, announcement=call, stands=stands)
         self.say(said)
 
     def expect(self) -> None:
@@ -248,7 +248,7 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     def result(self, made: PokerOutcome) -> None:
         """The round has its result, each hand for itself. Awards were told when their hands lay open."""
-        deal = self.hand
+        deal = self.current
         self.say(
             RoundResult(
                 round=deal.round,
@@ -271,7 +271,7 @@ class BankedTurn(PokerMoves[B, S, T]):
 
     def unresolved(self) -> None:
         """The round has no result, and nobody invents one."""
-        deal = self.hand
+        deal = self.current
         names = dict.fromkeys(each.to for each in deal.table)
         lying = (Hand(who=who, cards=poker_cards.up(deal.table, who)) for who in names)
         self.record(PokerEntry(round=deal.round, kind="unresolved", hands=tuple(each for each in lying if each.cards)))

@@ -12,5 +12,5 @@ def open_bets(turn: CellsTurn, given: BetsOpen) -> None:
     moving = turn.moving
     wheel_commands.open_bets(turn, given)
     if moving:
-        turn.change_hand(launched=True, spin=turn.state.spin)
+        turn.change_current(launched=True, spin=turn.state.spin)
         turn.irregular("out_of_order", detail="bets opened after the launch")

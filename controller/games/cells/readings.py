@@ -27,14 +27,14 @@ def take_phase(turn: CellsTurn, given: WheelPhase) -> None:
         wheel.take_phase(turn, given, COURSES)
         return
     turn.change(phase=given.phase, spin=given.spin)
-    if given.phase == "launched" and was is None and entry.kind == "result" and turn.state.hand:
-        turn.change_hand(launched=True)  # after a silence; the same spin still, or another with its count: a person will say
+    if given.phase == "launched" and was is None and entry.kind == "result" and turn.state.current:
+        turn.change_current(launched=True)  # after a silence; the same spin still, or another with its count: a person will say
 
 
 def _another_launch(turn: CellsTurn, given: WheelPhase) -> bool:
     """Whether the wheel counts a launch, live, while one that it did not count is in hand."""
-    hand = turn.state.hand
-    uncounted = hand is not None and hand.launched and hand.spin is None
+    current = turn.state.current
+    uncounted = current is not None and current.launched and current.spin is None
     return (
         uncounted and given.phase == "launched" and given.spin is not None and not given.late and turn.settings.phases == "device"
     )
@@ -44,7 +44,7 @@ def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
     """The wheel says where it lies; while it says that it still moves, that is not definitive and waits."""
     if entry := turn.over(given.spin):
         _afterwards(turn, entry, given)
-    elif turn.state.hand and turn.moving and not given.late:
+    elif turn.state.current and turn.moving and not given.late:
         turn.change(held=given)
     else:
         _land(turn, given)
@@ -52,12 +52,12 @@ def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
 
 def take_fault(turn: CellsTurn, given: WheelFault) -> None:
     """The wheel complains. A fault that is all that comes of a spin tells, too, that there was one, though a silence hid it."""
-    hand = turn.state.hand
-    hidden = turn.state.gap and turn.settings.phases == "device" and hand and not hand.begun and turn.over(given.spin) is None
+    current = turn.state.current
+    hidden = turn.state.gap and turn.settings.phases == "device" and current and not current.begun and turn.over(given.spin) is None
     wheel.take_fault(turn, given)
-    if hidden and hand and given.active and given.fault in turn.breaches and given.fault in OUTCOMES:
+    if hidden and current and given.active and given.fault in turn.breaches and given.fault in OUTCOMES:
         turn.irregular(given.fault, given=given, asks=DECISIONS)
-        turn.unresolved(replace(hand, spin=given.spin, frames=hand.frames + frames_of(given)), "silence")
+        turn.unresolved(replace(current, spin=given.spin, frames=current.frames + frames_of(given)), "silence")
 
 
 def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> WheelSeen:
@@ -70,9 +70,9 @@ def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> WheelSeen:
 def _land(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
     """It lies there."""
     turn.change(held=None)
-    hand = turn.state.hand
+    current = turn.state.current
     turns = given.turns if isinstance(given, WheelCell) else None
-    if turns is not None and turns < turn.settings.turns and hand and turn.concerns("too_few_turns", hand) and not given.late:
+    if turns is not None and turns < turn.settings.turns and current and turn.concerns("too_few_turns", current) and not given.late:
         turn.breach("too_few_turns", given)
     wheel.take_number(turn, _seen(turn, given))
 
@@ -81,8 +81,8 @@ def _afterwards(turn: CellsTurn, entry: WheelEntry, given: WheelCell | WheelNumb
     """A place of a spin that has its outcome: it is said again, or it is the candidate of a round that had none; or, if the
     count came again, perhaps that of another spin.
     """
-    seen, hand, gap = _seen(turn, given), turn.state.hand, turn.state.gap
-    begun = hand is not None and hand.begun
+    seen, current, gap = _seen(turn, given), turn.state.current, turn.state.gap
+    begun = current is not None and current.begun
     if entry.kind == "unresolved" and entry.candidate is None and turn.has(seen.number):
         entry = replace(entry, frames=entry.frames + frames_of(given))
         turn.unresolved(entry, "silence", seen.number, seen.cell)
@@ -98,8 +98,8 @@ def _launched(turn: CellsTurn, given: WheelPhase, was: WheelState) -> None:
     """The ball or the wheel is set going: bets are open still."""
     if (given.phase, given.spin) == (was.phase, was.spin):
         return
-    hand = turn.state.hand
-    if hand and given.spin is None and (hand.launched or hand.closed):
+    current = turn.state.current
+    if current and given.spin is None and (current.launched or current.closed):
         wheel.lost(turn, given)
     turn.change(spent=False, held=None)
     wheel.opened_unseen(turn, given)
@@ -133,13 +133,13 @@ def _launched_by_person(turn: CellsTurn, given: WheelPhase, was: WheelState) -> 
     if (given.phase, given.spin) == (was.phase, was.spin):
         return
     turn.change(spent=False, held=None)
-    hand = turn.state.hand
-    if hand is None:
+    current = turn.state.current
+    if current is None:
         return
-    if hand.launched and (given.spin is None or given.spin != hand.spin):
+    if current.launched and (given.spin is None or given.spin != current.spin):
         turn.breach("launched_again", given)
     _set_going(turn, given)
-    if hand.closed and not hand.launched and not turn.state.gap:
+    if current.closed and not current.launched and not turn.state.gap:
         turn.irregular("out_of_order", given=given, detail="bets closed before the launch")
     turn.change(gap=False)
 
@@ -168,22 +168,22 @@ COURSES = WheelCourses(
 
 
 def _set_going(turn: CellsTurn, given: WheelPhase) -> None:
-    if hand := turn.state.hand:
-        turn.change_hand(launched=True, spin=given.spin, frames=hand.frames + frames_of(given))
+    if current := turn.state.current:
+        turn.change_current(launched=True, spin=given.spin, frames=current.frames + frames_of(given))
 
 
 def _release(turn: CellsTurn, given: WheelPhase) -> None:
     """The place told while it moved counts now: in the round that it was told in, and if no silence and no spin came between."""
-    held, hand = turn.state.held, turn.state.hand
+    held, current = turn.state.held, turn.state.current
     if held is None:
         return
     turn.change(held=None)
     if entry := turn.over(held.spin):
         _afterwards(turn, entry, held)
-    elif hand and turn.state.gap:
-        wheel.candidate(turn, hand, _seen(turn, held), "silence")
-    elif hand and None not in (held.spin, given.spin) and held.spin != given.spin:
+    elif current and turn.state.gap:
+        wheel.candidate(turn, current, _seen(turn, held), "silence")
+    elif current and None not in (held.spin, given.spin) and held.spin != given.spin:
         turn.irregular("not_definitive", given=given, asks=DECISIONS)
-        wheel.candidate(turn, hand, _seen(turn, held), "undecided")
-    elif hand:
+        wheel.candidate(turn, current, _seen(turn, held), "undecided")
+    elif current:
         _land(turn, held)

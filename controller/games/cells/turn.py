@@ -37,13 +37,13 @@ class CellsTurn(WheelTurn):
         """The numbers of the wheel, in words."""
         return ", ".join(str(number) for number in dict.fromkeys(self.symbols().values()))
 
-    def concerns(self, fault: str, hand: WheelRound) -> bool:  # noqa: ARG002 - all faults alike
+    def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - all faults alike
         """Not every such wheel tells that it was set going; once bets are closed it was."""
-        return hand.launched or hand.closed
+        return current.launched or current.closed
 
-    def may_be_told(self, hand: WheelRound) -> bool:
+    def may_be_told(self, current: WheelRound) -> bool:
         """Between two places the device has no number to give; the person in charge has."""
-        return hand.closed
+        return current.closed
 
     @property
     def bets_open_at_wheel(self) -> bool:
@@ -52,7 +52,7 @@ class CellsTurn(WheelTurn):
         """
         state = self.state
         rests = state.phase in self.opening or (not state.gap and not OUTCOMES.isdisjoint(state.faults))
-        free = state.open and state.hand is None and state.left("close") != 0
+        free = state.open and state.current is None and state.left("close") != 0
         return self.settings.phases == "device" and rests and free
 
     @property
@@ -77,10 +77,10 @@ class CellsTurn(WheelTurn):
 
     def last_call(self) -> None:
         """Are the bets made? The wheel is about to come to rest; where the decree words the question, and once."""
-        hand, call = self.state.hand, self.book.announcements.get("last_call")
-        if hand and not hand.closed and call and "last_call" not in hand.said:
-            self.change_hand(said=(*hand.said, "last_call"))
-            self.say(BetsLastCall(round=hand.round, spin=hand.spin, announcement=call))
+        current, call = self.state.current, self.book.announcements.get("last_call")
+        if current and not current.closed and call and "last_call" not in current.said:
+            self.change_current(said=(*current.said, "last_call"))
+            self.say(BetsLastCall(round=current.round, spin=current.spin, announcement=call))
 
     def result(self, of: WheelRound | WheelEntry, number: Number, confirmed_by: str | None = None, cell: int | None = None) -> None:
         """A result; where nobody opens the bets, the next round begins with it."""

@@ -41,7 +41,7 @@ def start_shoe(turn: CheminTurn, given: ShoeStart) -> None:
     _no_cards(turn)
     law = turn.book.laws["shoe_systematic"]
     talla.numbered(given, f"{law.rule}, {law.article}")
-    turn.change(hand=None)
+    turn.change(current=None)
     turn.clear_shoe()
     talla.begin(turn, given, turn.call("cards_pass"))
     turn.expect()
@@ -51,7 +51,7 @@ def end_shoe(turn: CheminTurn, given: ShoeEnd) -> None:
     """The cards leave the shoe; if they were counted, the count is held against the composition."""
     session(turn)
     _no_cards(turn)
-    turn.change(hand=None)
+    turn.change(current=None)
     talla.end(turn, given)
 
 
@@ -62,27 +62,27 @@ def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
     """The bank is called: bets are open up to its amount."""
     another_round(turn, turn.state.last)
     state = turn.state
-    if state.hand is not None:
-        raise RejectedError(f"round {state.hand.round} is in hand; it has no result yet")
+    if state.current is not None:
+        raise RejectedError(f"round {state.current.round} is in hand; it has no result yet")
     if state.shoe is None:
         raise RejectedError("no shoe is at the table: say shoe.start")
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
         raise RejectedError(f"the talla is over: {law.rule}, {law.article}")
-    turn.change(round=state.round + 1, hand=CheminCoup(round=state.round + 1, cards=state.loose), loose=())
+    turn.change(round=state.round + 1, current=CheminCoup(round=state.round + 1, cards=state.loose), loose=())
     turn.say(RoundOpened(round=turn.number, by=given.by, announcement=turn.call("bank")))
 
 
 def close_bets(turn: CheminTurn, given: BetsClose) -> None:
     """No more bets: the banker may draw."""
     session(turn)
-    hand = turn.state.hand
-    if hand is None or hand.closed:
+    coup = turn.state.current
+    if coup is None or coup.closed:
         raise RejectedError("no bets are open")
     if turn.asks():
         raise RejectedError("a card that came before the close waits for a decision: card.decide")
-    turn.change_hand(closed=True, banco=given.banco)
-    turn.say(BetsClosed(round=hand.round, by=given.by, announcement=turn.call("bets_closed")))
+    turn.change_current(closed=True, banco=given.banco)
+    turn.say(BetsClosed(round=coup.round, by=given.by, announcement=turn.call("bets_closed")))
     if turn.state.silent:
         missed(turn)
     settle(turn)
@@ -90,12 +90,12 @@ def close_bets(turn: CheminTurn, given: BetsClose) -> None:
 
 def follow_table(turn: CheminTurn, given: TableFollow) -> None:
     """The bank keeps to the table of plays in this round."""
-    hand = _round(turn)
-    if turn.book.bank in hand.words:
+    coup = _round(turn)
+    if turn.book.bank in coup.words:
         raise RejectedError("the bank has spoken already")
-    if hand.table and not given.advice:
+    if coup.table and not given.advice:
         raise RejectedError("the bank keeps to the table already")
-    turn.change_hand(table=True)
+    turn.change_current(table=True)
     if given.advice:
         turn.irregular("table_followed")
 
@@ -127,7 +127,7 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
         raise RejectedError(f"to a hand with baccarat the card may not be denied: {law.rule}, {law.article}")
     if of.question == "two_third_cards" and any(each.startswith("two_third_cards ") for each in of.said):
         raise RejectedError("say which of the two cards counts: card.decide")
-    turn.change_hand(question=None, stands=who)
+    turn.change_current(question=None, stands=who)
     settle(turn)
 
 
@@ -151,15 +151,15 @@ def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - w
 
 def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry:
     """The round that a decision is about: the one in hand, else the one unresolved, else it must be named."""
-    hand, waiting = turn.state.hand, turn.state.unresolved()
+    coup, waiting = turn.state.current, turn.state.unresolved()
     if number is None:
-        if hand is not None:
-            return hand
+        if coup is not None:
+            return coup
         if len(waiting) == 1:
             return waiting[0]
         raise RejectedError("say which round" if waiting else "no round is in hand, and none waits for a decision")
-    if hand is not None and hand.round == number:
-        return hand
+    if coup is not None and coup.round == number:
+        return coup
     entry = turn.state.entry(number)
     if entry is None:
         raise RejectedError(f"round {number} is not among the rounds remembered of this session")
@@ -173,21 +173,21 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | CheminEntry
 
 
 def _no_cards(turn: CheminTurn) -> None:
-    hand = turn.state.hand
-    if hand is not None and hand.begun:
-        raise RejectedError(f"round {hand.round} is in hand")
+    coup = turn.state.current
+    if coup is not None and coup.begun:
+        raise RejectedError(f"round {coup.round} is in hand")
 
 
 def _round(turn: CheminTurn) -> CheminCoup:
-    hand = turn.state.hand
-    if hand is None or not hand.closed:
+    coup = turn.state.current
+    if coup is None or not coup.closed:
         raise RejectedError("no round is in hand whose bets are closed")
-    return hand
+    return coup
 
 
 def closed_round(turn: CheminTurn, *, unasked: bool = True) -> CheminCoup:
     """The round in hand, its bets closed; and, if so wanted, nothing waiting for a decision."""
-    hand = _round(turn)
-    if unasked and waits(hand):
+    coup = _round(turn)
+    if unasked and waits(coup):
         raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
-    return hand
+    return coup

@@ -30,12 +30,12 @@ from controller.games.chemin.turn import CheminTurn
 
 def settle(turn: CheminTurn) -> None:
     """Go on as far as the rules leave no choice."""
-    while (before := turn.state.hand) is not None and before.closed and before.question is None:
+    while (before := turn.state.current) is not None and before.closed and before.question is None:
         turn.place()
         for move in (_naturals, _words, _two_thirds, _unclaimed, _finish):
-            if turn.state.hand is not None and not waits(turn.hand):
+            if turn.state.current is not None and not waits(turn.current):
                 move(turn)
-        if turn.state.hand == before:
+        if turn.state.current == before:
             break
     turn.expect()
 
@@ -43,34 +43,34 @@ def settle(turn: CheminTurn) -> None:
 def exempt(turn: CheminTurn) -> bool:
     """Whether the rule does not hold for the hand: who plays alone for the whole bank may be free."""
     free = turn.book.banco == "always" or turn.settings.banco == "free"
-    return turn.hand.banco and free and "ruled" not in turn.hand.said
+    return turn.current.banco and free and "ruled" not in turn.current.said
 
 
-def is_open(hand: CheminCoup, who: str) -> bool:
+def is_open(coup: CheminCoup, who: str) -> bool:
     """Whether the first two cards of a hand lie face up."""
-    cards = first(hand, who)
+    cards = first(coup, who)
     return len(cards) >= 2 and all(card.up for card in cards)
 
 
 def _naturals(turn: CheminTurn) -> None:
     """Eight or nine on two cards that lie face up."""
-    if next_dealt(turn.book, turn.hand) is not None:
+    if next_dealt(turn.book, turn.current) is not None:
         return
     for who in turn.book.hands:
-        hand = turn.hand
-        if who not in hand.words and who not in hand.fates and is_open(hand, who) and opening(turn.book, hand, who) >= NATURAL:
+        coup = turn.current
+        if who not in coup.words and who not in coup.fates and is_open(coup, who) and opening(turn.book, coup, who) >= NATURAL:
             turn.speak(who, "natural")
-    bank, hand = turn.book.bank, turn.hand
-    if bank in hand.fates or not is_open(hand, bank) or opening(turn.book, hand, bank) < NATURAL:
+    bank, coup = turn.book.bank, turn.current
+    if bank in coup.fates or not is_open(coup, bank) or opening(turn.book, coup, bank) < NATURAL:
         return
-    if hand.words.get(bank) == "natural" or any(card.third for card in cards_of(hand, bank)):
+    if coup.words.get(bank) == "natural" or any(card.third for card in cards_of(coup, bank)):
         return
-    if any_third(hand):  # he has given a card, and with it away his right
-        if bank not in hand.words:
+    if any_third(coup):  # he has given a card, and with it away his right
+        if bank not in coup.words:
             turn.once(f"natural_forgotten {bank}", lambda: turn.irregular("natural_forgotten", detail=bank))
             turn.speak(bank, "stand")
         return
-    if any(who not in hand.words and who not in hand.fates for who in turn.book.hands):
+    if any(who not in coup.words and who not in coup.fates for who in turn.book.hands):
         turn.once("bank_before_hands", lambda: turn.irregular("bank_before_hands"))
     turn.speak(bank, "natural")
 
@@ -78,26 +78,26 @@ def _naturals(turn: CheminTurn) -> None:
 def _words(turn: CheminTurn) -> None:
     """What hands have said against what their cards make, once they lie face up."""
     for who in turn.book.hands:
-        hand = turn.hand
-        if not is_open(hand, who) or who not in hand.words:
+        coup = turn.current
+        if not is_open(coup, who) or who not in coup.words:
             continue
-        what = wrong_word(turn.book, hand, who, exempt=exempt(turn))
-        if what is None or f"{what} {who}" in hand.said:
+        what = wrong_word(turn.book, coup, who, exempt=exempt(turn))
+        if what is None or f"{what} {who}" in coup.said:
             continue
-        turn.change_hand(said=(*hand.said, f"{what} {who}"))
+        turn.change_current(said=(*coup.said, f"{what} {who}"))
         if "restored" in turn.book.errors:
             _restore(turn, who, what)
         else:
             _wrong(turn, who, what)
-        if turn.hand.question is not None:
+        if turn.current.question is not None:
             return
 
 
 def _wrong(turn: CheminTurn, who: str, what: str) -> None:
     """Chemin de fer: the banker gives or denies the card, and who plays alone for the bank bears the error."""
-    drew = turn.hand.words[who] == "draw"
-    bears = what == "player_word" and turn.hand.banco and not baccarat(turn, who)
-    lies = turn.hand.words.get(turn.book.bank) == "natural" or (what == "natural_forgotten" and not drew)
+    drew = turn.current.words[who] == "draw"
+    bears = what == "player_word" and turn.current.banco and not baccarat(turn, who)
+    lies = turn.current.words.get(turn.book.bank) == "natural" or (what == "natural_forgotten" and not drew)
     if bears or lies:
         turn.irregular(what, detail=who)
     else:
@@ -106,25 +106,25 @@ def _wrong(turn: CheminTurn, who: str, what: str) -> None:
 
 def baccarat(turn: CheminTurn, who: str) -> bool:
     """Whether a hand that has zero was denied its card: that may not be."""
-    return opening(turn.book, turn.hand, who) == 0 and turn.hand.words.get(who) == "stand"
+    return opening(turn.book, turn.current, who) == 0 and turn.current.words.get(who) == "stand"
 
 
 def _restore(turn: CheminTurn, who: str, what: str) -> None:
     """Two cloths: the word is put right, third cards go to whom they belong, and the banker decides anew."""
     if what == "natural_forgotten":
         turn.irregular(what, detail=who)
-        if turn.hand.words[who] == "stand":
+        if turn.current.words[who] == "stand":
             return
-    right = "stand" if turn.hand.words[who] == "draw" else "draw"
+    right = "stand" if turn.current.words[who] == "draw" else "draw"
     restore(turn, who, right)
 
 
 def restore(turn: CheminTurn, who: str, right: str) -> None:
     """The play is put right: this is what the hand has said."""
     turn.irregular("restored", detail=f"{who} {right}")
-    if turn.hand.words.get(turn.book.bank) != "natural":
+    if turn.current.words.get(turn.book.bank) != "natural":
         turn.unsay(turn.book.bank)
-        turn.change_hand(restored=True)
+        turn.change_current(restored=True)
         _hold_before(turn, who)
     turn.speak(who, "draw" if right == "draw" else "stand")
     turn.place()
@@ -133,7 +133,7 @@ def restore(turn: CheminTurn, who: str, right: str) -> None:
 def _hold_before(turn: CheminTurn, who: str) -> None:
     """Third cards of the hands before this one stay; its own and all later ones go anew, also where a person had put them."""
     before = turn.book.everyone[: turn.book.everyone.index(who)]
-    for at, card in enumerate(turn.hand.cards):
+    for at, card in enumerate(turn.current.cards):
         if card.third and card.out is None and card.to is not None:
             turn.change_card(at, kept=card.to in before)
 
@@ -142,20 +142,20 @@ def _two_thirds(turn: CheminTurn) -> None:
     """Of two third cards a hand has the one that makes more, the bank the one that makes less: now that it lies open."""
     for who in turn.book.everyone:
         key = f"two_third_cards {who}"
-        if key not in turn.hand.said or not is_open(turn.hand, who):
+        if key not in turn.current.said or not is_open(turn.current, who):
             continue
-        turn.change_hand(said=tuple(each for each in turn.hand.said if each != key))
+        turn.change_current(said=tuple(each for each in turn.current.said if each != key))
         keep_one(turn, who)
-        if turn.state.hand is not None and turn.hand.question is not None:
+        if turn.state.current is not None and turn.current.question is not None:
             return
 
 
 def keep_one(turn: CheminTurn, who: str) -> None:
     """The other leaves the game. If a person has said which, and it is the wrong one, a person says what becomes of it."""
-    hand = turn.hand
-    both = [at for at, card in enumerate(hand.cards) if card.kept and card.third and card.to == who and card.out != "basket"]
-    makes = {at: (opening(turn.book, hand, who) + worth([hand.cards[at]])) % 10 for at in both}
-    has = [at for at in both if hand.cards[at].out is None]
+    coup = turn.current
+    both = [at for at, card in enumerate(coup.cards) if card.kept and card.third and card.to == who and card.out != "basket"]
+    makes = {at: (opening(turn.book, coup, who) + worth([coup.cards[at]])) % 10 for at in both}
+    has = [at for at in both if coup.cards[at].out is None]
     if not has:
         return
     right = (min if who == turn.book.bank else max)(both, key=makes.__getitem__)
@@ -169,19 +169,19 @@ def keep_one(turn: CheminTurn, who: str) -> None:
 
 def _unclaimed(turn: CheminTurn) -> None:
     """A third card that nobody has asked for."""
-    lying = loose(turn.hand)
+    lying = loose(turn.current)
     if not lying:
         return
-    book, hand = turn.book, turn.hand
-    who = speaker(book, hand)
+    book, coup = turn.book, turn.current
+    who = speaker(book, coup)
     if who == book.bank:
         _to_the_bank(turn, lying)
     elif who is not None:
         _before_the_word(turn, lying)
-    elif "false_card" in hand.said or hand.restored:
+    elif "false_card" in coup.said or coup.restored:
         for at in lying:
-            turn.remove(at, "restored" if hand.restored else "false_card")
-    elif any(f"fifth_card {at}" in hand.said for at in lying):  # it came too early, and nobody may have it
+            turn.remove(at, "restored" if coup.restored else "false_card")
+    elif any(f"fifth_card {at}" in coup.said for at in lying):  # it came too early, and nobody may have it
         for at in lying:
             turn.remove(at, "fifth_card")
     else:
@@ -192,20 +192,20 @@ def _to_the_bank(turn: CheminTurn, lying: list[int]) -> None:
     """All hands have spoken and have their cards: a card that comes now the bank has drawn; of one that lay there before,
     because a play is put right, the banker says whether he takes it.
     """
-    if all(turn.hand.cards[at].lay is None for at in lying):
+    if all(turn.current.cards[at].lay is None for at in lying):
         turn.speak(turn.book.bank, "draw")
         return
-    turn.change_hand(question="bank_choice")
-    turn.irregular("restored" if turn.hand.restored else "false_card", asks=turn.asks(), detail=turn.book.bank)
+    turn.change_current(question="bank_choice")
+    turn.irregular("restored" if turn.current.restored else "false_card", asks=turn.asks(), detail=turn.book.bank)
 
 
 def _before_the_word(turn: CheminTurn, lying: list[int]) -> None:
     """A card came before the hand has spoken."""
     for at in lying:
-        if turn.hand.restored or turn.hand.cards[at].kept or f"fifth_card {at}" in turn.hand.said:
+        if turn.current.restored or turn.current.cards[at].kept or f"fifth_card {at}" in turn.current.said:
             continue
         if "fifth_card" in turn.book.errors:
-            turn.change_hand(said=(*turn.hand.said, f"fifth_card {at}"))
+            turn.change_current(said=(*turn.current.said, f"fifth_card {at}"))
             turn.irregular("fifth_card")
         else:
             turn.doubt(at, "irregular_deal")
@@ -214,17 +214,17 @@ def _before_the_word(turn: CheminTurn, lying: list[int]) -> None:
 
 def _finish(turn: CheminTurn) -> None:
     """Nothing is left to draw and all cards lie open: what the bank had to do is looked at, then the result."""
-    book, hand = turn.book, turn.hand
-    if not shows(book, hand) or not lies_open(book, hand):
+    book, coup = turn.book, turn.current
+    if not shows(book, coup) or not lies_open(book, coup):
         return
-    if "loses" not in hand.fates.values() and bank_plays(book, hand) and hand.words.get(book.bank) in ("draw", "stand"):
-        duty = bank_duty(book, hand, table=turn.settings.banker == "table")
+    if "loses" not in coup.fates.values() and bank_plays(book, coup) and coup.words.get(book.bank) in ("draw", "stand"):
+        duty = bank_duty(book, coup, table=turn.settings.banker == "table")
         if made_natural(turn):
             turn.once(f"natural_forgotten {book.bank}", lambda: turn.irregular("natural_forgotten", detail=book.bank))
-        if (duty, hand.words[book.bank]) in (("T", "stand"), ("P", "draw")) and "bank_word" not in turn.hand.said:
-            turn.change_hand(said=(*turn.hand.said, "bank_word"))
-            law = book.laws[bank_bound_by(book, hand)]
-            turn.question("bank_word", law, detail=hand.words[book.bank])
+        if (duty, coup.words[book.bank]) in (("T", "stand"), ("P", "draw")) and "bank_word" not in turn.current.said:
+            turn.change_current(said=(*turn.current.said, "bank_word"))
+            law = book.laws[bank_bound_by(book, coup)]
+            turn.question("bank_word", law, detail=coup.words[book.bank])
             return
     turn.result()
 
@@ -232,4 +232,4 @@ def _finish(turn: CheminTurn) -> None:
 def made_natural(turn: CheminTurn) -> bool:
     """Whether the bank has drawn to an eight or nine."""
     bank = turn.book.bank
-    return turn.hand.words.get(bank) == "draw" and opening(turn.book, turn.hand, bank) >= NATURAL
+    return turn.current.words.get(bank) == "draw" and opening(turn.book, turn.current, bank) >= NATURAL

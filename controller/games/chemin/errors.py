@@ -26,7 +26,7 @@ IN_BASKET = "card_in_basket"
 def decide(turn: CheminTurn, given: CardDecide) -> None:
     """About a fact that people saw; else about the first card that waits, the question, or the last card."""
     act, first = _SEEN.get(given.action), _first_doubt(turn)
-    if given.action == "exposed" and first is not None and turn.hand.cards[first].doubt == "card_exposed":
+    if given.action == "exposed" and first is not None and turn.current.cards[first].doubt == "card_exposed":
         _came_face_up(turn, given, first)
     elif act is not None:
         act(turn, given)
@@ -34,7 +34,7 @@ def decide(turn: CheminTurn, given: CardDecide) -> None:
         _loose(turn, given)
     elif first is not None:
         _DOUBTED[given.action](turn, given, first)
-    elif turn.state.hand is not None and turn.hand.question is not None:
+    elif turn.state.current is not None and turn.current.question is not None:
         _question(turn, given)
     else:
         _last(turn, given)
@@ -46,16 +46,16 @@ def decide(turn: CheminTurn, given: CardDecide) -> None:
 
 def _first_doubt(turn: CheminTurn) -> int | None:
     """Which card of the round in hand waits first."""
-    cards = () if turn.state.hand is None else turn.hand.cards
+    cards = () if turn.state.current is None else turn.current.cards
     return next((at for at, card in enumerate(cards) if card.doubt), None)
 
 
 def _came_face_up(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """The shoe was right: the card is of no use, the one that it said or, where the person names another, that one."""
-    was = turn.hand.cards[at]
+    was = turn.current.cards[at]
     card = was if given.card in (None, was.card) else _sound(turn, replace(given, action="read"), was)
     turn.change_card(at, card=card.card, frame=card.frame, up=True)
-    turn.change_hand(stands=stands(given))
+    turn.change_current(stands=stands(given))
     turn.remove(at, "card_exposed")
 
 
@@ -92,42 +92,42 @@ def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
 
 def _accept(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It counts as it came, or it is what the person has read."""
-    card = turn.hand.cards[at]
+    card = turn.current.cards[at]
     if card.doubt == "card_surplus" and given.action != "read":
         raise RejectedError("say for whom it is, or remove it, or keep it for the next_round")
     sound = _sound(turn, given, card)
     if card.doubt == "card_surplus":
         sound = replace(sound, doubt="card_surplus")
     if card.doubt == "irregular_deal":
-        turn.change_hand(said=(*turn.hand.said, f"fifth_card {at}"))
+        turn.change_current(said=(*turn.current.said, f"fifth_card {at}"))
     turn.change_card(at, card=sound.card, doubt=sound.doubt, frame=sound.frame)
-    turn.change_hand(stands=stands(given))
+    turn.change_current(stands=stands(given))
     if sound.up and sound.card is not None and sound.to is not None and card.card != sound.card:
-        turn.say(CardTurned(round=turn.number, to=sound.to, index=len(cards_of(turn.hand, sound.to)), card=sound.card))
+        turn.say(CardTurned(round=turn.number, to=sound.to, index=len(cards_of(turn.current, sound.to)), card=sound.card))
 
 
 def _remove(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It leaves the game."""
-    turn.remove(at, turn.hand.cards[at].doubt or "card_exposed")
-    turn.change_hand(stands=stands(given))
+    turn.remove(at, turn.current.cards[at].doubt or "card_exposed")
+    turn.change_current(stands=stands(given))
 
 
 def _next_round(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It is the first card of the next round."""
     now = turn.state.shoe
-    card = turn.hand.cards[at]
+    card = turn.current.cards[at]
     if now is None or now.over or now.cut_at is not None:
         raise RejectedError("there is no next round in this talla: remove the card")
     if card.doubt not in ("card_surplus", "card_before_close") or card.card is None:
         raise RejectedError("that card is of this round")
     turn.change(loose=(*turn.state.loose, CheminCard(card=card.card, frame=card.frame)))
     turn.change_card(at, doubt=None, out="removed", frame=None)
-    turn.change_hand(stands=stands(given))
+    turn.change_current(stands=stands(given))
 
 
 def _for(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It belongs to a hand."""
-    if turn.hand.cards[at].doubt not in ("card_surplus", "irregular_deal"):
+    if turn.current.cards[at].doubt not in ("card_surplus", "irregular_deal"):
         raise RejectedError("say first what is to be done with it: accept, read or remove")
     turn.change_card(at, doubt=None)
     _give(turn, given, at)
@@ -146,21 +146,21 @@ _DOUBTED: Mapping[str, Callable[[CheminTurn, CardDecide, int], None]] = {
 
 
 def _question(turn: CheminTurn, given: CardDecide) -> None:
-    hand = turn.hand
-    what, words = hand.question, {"player_word": turn.book.hands[0], "natural_forgotten": turn.book.hands[0]}
+    coup = turn.current
+    what, words = coup.question, {"player_word": turn.book.hands[0], "natural_forgotten": turn.book.hands[0]}
     whose = words.get(what or "", turn.book.bank)
     if "card.decide" not in turn.asks():
         raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
     if what == "two_third_cards":
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
-        turn.change_hand(question=None, stands=stands(given))
-    elif what in ("player_word", "bank_word", "natural_forgotten") and given.action == "remove" and thirds(hand, whose):
+        turn.change_current(question=None, stands=stands(given))
+    elif what in ("player_word", "bank_word", "natural_forgotten") and given.action == "remove" and thirds(coup, whose):
         _keep_thirds(turn)
-        for at, card in enumerate(turn.hand.cards):
+        for at, card in enumerate(turn.current.cards):
             if card.third and card.to == whose and card.out is None:
                 turn.remove(at, what or "")
-        turn.change_hand(question=None, stands=stands(given))
+        turn.change_current(question=None, stands=stands(given))
         turn.speak(whose, "stand", given.by)
     elif what == "cards_shown":
         raise RejectedError("say that they are exposed, whose they are, and by whose fault")
@@ -173,15 +173,15 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
 
 def _last(turn: CheminTurn, given: CardDecide) -> None:
     """The last card came face up, or it was given to the wrong hand."""
-    hand = closed_round(turn)
-    at = max((at for at, card in enumerate(hand.cards) if card.out is None), default=None)
+    coup = closed_round(turn)
+    at = max((at for at, card in enumerate(coup.cards) if card.out is None), default=None)
     if at is None or given.action not in ("remove", "for"):
         raise RejectedError("no card waits for a decision")
     if given.action == "for":
         _give(turn, given, at)
         return
-    card = hand.cards[at]
-    if card.to is not None and hand.words and not card.third:
+    card = coup.cards[at]
+    if card.to is not None and coup.words and not card.third:
         raise RejectedError("the hands have spoken: the cards of the deal stay")
     if given.who not in (None, card.to):
         raise RejectedError(f"the last card is with {card.to}")
@@ -190,27 +190,27 @@ def _last(turn: CheminTurn, given: CardDecide) -> None:
 
 def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """A card belongs to another hand than the order says."""
-    hand, who, bank = turn.hand, given.who, turn.book.bank
-    card = hand.cards[at]
+    coup, who, bank = turn.current, given.who, turn.book.bank
+    card = coup.cards[at]
     if who not in turn.book.everyone or who is None:
         raise RejectedError(f"say whose card it is: {', '.join(turn.book.everyone)}")
     if card.to == who:
         raise RejectedError(f"the card is with {who}")
-    dealing = not card.third or (card.to is None and not hand.words)
+    dealing = not card.third or (card.to is None and not coup.words)
     if dealing:
         _over_the_deal(turn, at, who)
         return
-    if who != bank and hand.words.get(who) != "draw":
+    if who != bank and coup.words.get(who) != "draw":
         raise RejectedError(f"{who} has not asked for a card")
-    if hand.words.get(bank) == "natural" or who in hand.fates:
+    if coup.words.get(bank) == "natural" or who in coup.fates:
         raise RejectedError(f"{who} takes no card any more")
-    if thirds(hand, who) and "two_third_cards" not in turn.book.errors:
+    if thirds(coup, who) and "two_third_cards" not in turn.book.errors:
         raise RejectedError(f"{who} has its third card: remove this one, or say round.void")
     if card.to == bank:
         turn.unsay(bank)
     _keep_thirds(turn)
     turn.change_card(at, to=who, third=True, kept=True, up=True)
-    if who == bank and hand.words.get(bank) != "draw":
+    if who == bank and coup.words.get(bank) != "draw":
         turn.speak(bank, "draw", given.by)
     turn.place()
     _one_of_two(turn, who)
@@ -218,7 +218,7 @@ def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
 
 def _keep_thirds(turn: CheminTurn) -> None:
     """Third cards stay where they are, whatever is said from now on."""
-    for at, card in enumerate(turn.hand.cards):
+    for at, card in enumerate(turn.current.cards):
         if card.third and card.to is not None and card.out is None:
             turn.change_card(at, kept=True)
 
@@ -226,31 +226,31 @@ def _keep_thirds(turn: CheminTurn) -> None:
 def _over_the_deal(turn: CheminTurn, at: int, who: str) -> None:
     """The banker has given himself more than two first cards; a hand can have only two."""
     over = who == turn.book.bank and "bank_overdealt" in turn.book.errors
-    if len(first(turn.hand, who)) >= 2 and not over:
+    if len(first(turn.current, who)) >= 2 and not over:
         raise RejectedError(f"{who} has two cards: remove this one, or say round.void")
     turn.change_card(at, to=who, third=False, kept=True)
     turn.place()
-    if len(first(turn.hand, who)) > 2:
-        turn.change_hand(overdealt=True)
+    if len(first(turn.current, who)) > 2:
+        turn.change_current(overdealt=True)
         turn.once("bank_overdealt", lambda: turn.irregular("bank_overdealt"))
 
 
 def _one_of_two(turn: CheminTurn, who: str) -> None:
     """Of two third cards the law gives the hand one; which, its cards say: they are turned, or a person tells."""
-    if len(thirds(turn.hand, who)) > 1:
+    if len(thirds(turn.current, who)) > 1:
         _keep_thirds(turn)
-        turn.change_hand(said=(*turn.hand.said, f"two_third_cards {who}"))
+        turn.change_current(said=(*turn.current.said, f"two_third_cards {who}"))
         turn.question("two_third_cards", detail=who)
 
 
 def _which(turn: CheminTurn, given: CardDecide) -> None:
     """A person says which of two third cards counts."""
-    two = [who for who in turn.book.everyone if len(thirds(turn.hand, who)) > 1]
-    places = [at for at, card in enumerate(turn.hand.cards) if card.third and card.to in two and card.out is None]
-    named = [at for at in places if turn.hand.cards[at].card == given.card]
+    two = [who for who in turn.book.everyone if len(thirds(turn.current, who)) > 1]
+    places = [at for at, card in enumerate(turn.current.cards) if card.third and card.to in two and card.out is None]
+    named = [at for at in places if turn.current.cards[at].card == given.card]
     if given.action != "accept" or not named or len(places) < 2:
         raise RejectedError("say accept and the card that counts")
-    turn.change_hand(question=None, stands=stands(given))
+    turn.change_current(question=None, stands=stands(given))
     for at in places:
         if at != named[0]:
             turn.remove(at, "two_third_cards")
@@ -264,7 +264,7 @@ def _whose(turn: CheminTurn, given: CardDecide) -> tuple[str, list[int]]:
     who = given.who
     if who is None or who not in turn.book.everyone:
         raise RejectedError(f"say whose cards: {', '.join(turn.book.everyone)}")
-    mine = [at for at, card in enumerate(turn.hand.cards) if card.to == who and card.out is None]
+    mine = [at for at, card in enumerate(turn.current.cards) if card.to == who and card.out is None]
     meant = mine if given.index is None else mine[given.index - 1 : given.index] if given.index > 0 else []
     if not meant:
         raise RejectedError(f"{who} has no such card")
@@ -286,34 +286,34 @@ def _floor(turn: CheminTurn, given: CardDecide) -> None:
 
 def _exposed(turn: CheminTurn, given: CardDecide) -> None:
     """Cards were shown before their time."""
-    hand = closed_round(turn, unasked=False)
-    if hand.question not in (None, "cards_shown") or any(card.doubt for card in hand.cards):
+    coup = closed_round(turn, unasked=False)
+    if coup.question not in (None, "cards_shown") or any(card.doubt for card in coup.cards):
         raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
     who, _ = _whose(turn, given)
     fault = _fault(given)
-    turn.change_hand(question=None)
+    turn.change_current(question=None)
     turn.turn_up(who, given.index)
-    shown = tuple(index for index, card in enumerate(first(turn.hand, who), 1) if card.up)
-    turn.change_hand(shown={**turn.hand.shown, who: shown})
+    shown = tuple(index for index, card in enumerate(first(turn.current, who), 1) if card.up)
+    turn.change_current(shown={**turn.current.shown, who: shown})
     turn.irregular("cards_shown", detail=f"{who} {' '.join(map(str, shown))}, {fault}".replace(" ,", ","))
     if who == turn.book.bank or fault == "player":
         return
     both = len(shown) == 2
     if len(turn.book.hands) > 1:
         if both:
-            turn.change_hand(bank_fault=fault == "banker")
+            turn.change_current(bank_fault=fault == "banker")
     elif fault == "croupier":
-        turn.change_hand(said=(*turn.hand.said, "ruled"), table=both or hand.table, optional=both)
+        turn.change_current(said=(*turn.current.said, "ruled"), table=both or coup.table, optional=both)
     else:
-        turn.change_hand(owed=shown, table=both or hand.table)
+        turn.change_current(owed=shown, table=both or coup.table)
 
 
 def _basket(turn: CheminTurn, given: CardDecide) -> None:
     """Cards fell, or were thrown, into the basket before they were seen."""
-    hand = closed_round(turn)
+    coup = closed_round(turn)
     who, meant = _whose(turn, given)
     fault = _fault(given)
-    card = hand.cards[meant[-1]]
+    card = coup.cards[meant[-1]]
     fate = _fate(turn, who, fault, card)
     if fate is None and (card.up or fault == "croupier") and "basket_void" in turn.book.errors:
         turn.irregular(IN_BASKET, detail=f"{who}, recovered")
@@ -344,25 +344,25 @@ def _fate(turn: CheminTurn, who: str, fault: str, card: CheminCard) -> Fate | No
             return "loses" if fault == "banker" else None
         if fault == "player":
             return None if card.up else "loses"
-        dealt = not card.third and not any_third(turn.hand) and who not in turn.hand.words
+        dealt = not card.third and not any_third(turn.current) and who not in turn.current.words
         return None if fault == "croupier" else "nine" if card.third else "natural_nine" if dealt else None
     if card.up:
         return None
-    if next_dealt(turn.book, turn.hand) is not None:
+    if next_dealt(turn.book, turn.current) is not None:
         return "void"
     return "zero" if fault != "croupier" and "basket_zero" in errors else None
 
 
 def _meets(turn: CheminTurn, who: str, fate: Fate) -> None:
     """The hand has met its fate: it says no more."""
-    hand = turn.hand
+    coup = turn.current
     if fate == "void" and who == turn.book.bank:
-        turn.void(hand, "misdeal", turn.book.laws["basket_void"])
+        turn.void(coup, "misdeal", turn.book.laws["basket_void"])
         return
     if fate != "nine":
         turn.unsay(who)
-    turn.change_hand(fates={**turn.hand.fates, who: fate})
-    assert not waits(turn.hand)
+    turn.change_current(fates={**turn.current.fates, who: fate})
+    assert not waits(turn.current)
 
 
 _SEEN: Mapping[str, Callable[[CheminTurn, CardDecide], None]] = {"floor": _floor, "exposed": _exposed, "basket": _basket}

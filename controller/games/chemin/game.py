@@ -76,12 +76,12 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
     def confidential(self, state: CheminState, given: device.AnyReading | person.AnyCommand) -> bool:
         """So is what a shoe may say of a round in hand."""
         if isinstance(given, device.ShoeResult | device.ShoeFault):
-            return state.hand is not None
+            return state.current is not None
         return super().confidential(state, given)
 
     def show(self, state: CheminState) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""
-        hand = state.hand
+        coup = state.current
         turn = self.turn(state)
         last = state.last_result()
         free = self.settings.modality == "free"
@@ -90,12 +90,12 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
             "session": state.session,
             "round": state.round,
             "asks": list(turn.asks()),
-            "speaks": speaker(self.book, hand) if hand else None,
+            "speaks": speaker(self.book, coup) if coup else None,
             "expected": state.expected,
-            "hands": {who: [card.told for card in cards_of(hand, who)] for who in self.book.everyone} if hand else {},
-            "words": hand.words if hand else {},
-            "table_followed": bool(hand and hand.table) or self.settings.banker == "table",
-            "bets": stakes.shown(hand),
+            "hands": {who: [card.told for card in cards_of(coup, who)] for who in self.book.everyone} if coup else {},
+            "words": coup.words if coup else {},
+            "table_followed": bool(coup and coup.table) or self.settings.banker == "table",
+            "bets": stakes.shown(coup),
             "unresolved": [entry.round for entry in state.unresolved()],
             "last_result": _outcomes(last) if last else None,
             "last_rounds": state.last,
@@ -117,18 +117,18 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
         """``closed``, ``no_shoe``, ``shoe_over``, ``waiting`` for bets, ``bets_open``, ``dealing``, ``words``, ``showing``,
         ``decision``.
         """
-        state, hand = turn.state, turn.state.hand
+        state, coup = turn.state, turn.state.current
         if not state.open:
             return "closed"
         if turn.asks():
             return "decision"
-        if hand is None:
+        if coup is None:
             return "no_shoe" if state.shoe is None else "shoe_over" if state.shoe.over else "waiting"
-        if not hand.closed:
+        if not coup.closed:
             return "bets_open"
-        if next_dealt(self.book, hand) is not None:
+        if next_dealt(self.book, coup) is not None:
             return "dealing"
-        return "showing" if shows(self.book, hand) else "words"
+        return "showing" if shows(self.book, coup) else "words"
 
 
 def _times(minimum: int | None, factor: int) -> int | None:

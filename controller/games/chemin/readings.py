@@ -38,16 +38,16 @@ def take_card(turn: CheminTurn, given: CardDrawn) -> None:
         take_silence(turn, given)
         return
     doubt = trouble or ("card_unsure" if given.unsure else "shoe_over" if state.shoe.over else None)
-    hand = state.hand
+    coup = state.current
     turn.add(CheminCard(card=given.card, doubt=doubt, frame=frame_of(given)))
     if doubt is not None:
         turn.irregular(doubt, asks=turn.asks())
-    elif given.exposed and hand is not None and hand.closed:
-        if _lies_up(turn, hand):
-            face_up(turn, len(turn.hand.cards) - 1)
+    elif given.exposed and coup is not None and coup.closed:
+        if _lies_up(turn, coup):
+            face_up(turn, len(turn.current.cards) - 1)
         else:
-            turn.doubt(len(turn.hand.cards) - 1, "card_exposed")
-    elif hand is None or not hand.closed:
+            turn.doubt(len(turn.current.cards) - 1, "card_exposed")
+    elif coup is None or not coup.closed:
         _early(turn)
     settle(turn)
 
@@ -55,7 +55,7 @@ def take_card(turn: CheminTurn, given: CardDrawn) -> None:
 def _lies_up(turn: CheminTurn, before: CheminCoup) -> bool:
     """Whether the card that has just come is dealt face up: a third one that was asked for, or that the bank draws."""
     drawn = speaker(turn.book, before) == turn.book.bank and not loose(before)
-    return drawn or placed(turn.book, turn.hand).cards[-1].up
+    return drawn or placed(turn.book, turn.current).cards[-1].up
 
 
 def face_up(turn: CheminTurn, at: int) -> None:
@@ -70,13 +70,13 @@ def _early(turn: CheminTurn) -> None:
     if turn.settings.early_card == "keep":
         turn.irregular("card_before_close")
         return
-    hand = turn.state.hand
-    cards = turn.state.loose if hand is None else hand.cards
+    coup = turn.state.current
+    cards = turn.state.loose if coup is None else coup.cards
     doubted = (*cards[:-1], replace(cards[-1], doubt="card_before_close"))
-    if hand is None:
+    if coup is None:
         turn.change(loose=doubted)
     else:
-        turn.change_hand(cards=doubted)
+        turn.change_current(cards=doubted)
     turn.irregular("card_before_close", asks=turn.asks())
 
 
@@ -95,8 +95,8 @@ def take_silence(turn: CheminTurn, given: AnyReading) -> None:
 
 def missed(turn: CheminTurn) -> None:
     """A person must say whether cards of the round were missed."""
-    hand = turn.state.hand
-    if hand is not None and hand.closed and hand.question is None:
+    coup = turn.state.current
+    if coup is not None and coup.closed and coup.question is None:
         turn.question("silence")
 
 
@@ -107,12 +107,12 @@ def take_cut(turn: CheminTurn, _given: CardCut) -> None:
         return
     now = shoe.cut(state.shoe)
     turn.change(shoe=now)
-    hand = state.hand
-    plays = hand is not None and (bool(hand.cards) or turn.settings.cut_first == "play")
+    coup = state.current
+    plays = coup is not None and (bool(coup.cards) or turn.settings.cut_first == "play")
     talla.cut(turn, turn.number, int(plays))
-    if hand is not None and not plays:
-        turn.void(hand, "inspector", turn.book.laws["shoe_over"])
-    elif hand is None:
+    if coup is not None and not plays:
+        turn.void(coup, "inspector", turn.book.laws["shoe_over"])
+    elif coup is None:
         turn.end_talla("cut")
     turn.expect()
 
@@ -120,10 +120,10 @@ def take_cut(turn: CheminTurn, _given: CardCut) -> None:
 def take_reset(turn: CheminTurn, _given: ShoeReset) -> None:
     """The shoe started afresh: what is in it now only a person knows."""
     state = turn.state
-    if state.shoe is None or state.shoe.over or not (state.shoe.drawn or state.hand):
+    if state.shoe is None or state.shoe.over or not (state.shoe.drawn or state.current):
         return
-    if state.hand is not None:
-        turn.unresolved(state.hand, "undecided")
+    if state.current is not None:
+        turn.unresolved(state.current, "undecided")
     turn.change(shoe=shoe.lose_count(state.shoe), loose=())
     turn.irregular("shoe_reset", asks=("shoe.start",))
     turn.end_talla("reset")
@@ -136,8 +136,8 @@ def take_fault(turn: CheminTurn, given: ShoeFault) -> None:
     if not given.active:
         turn.clear_alert(alert)
         return
-    hand = turn.state.hand
-    if given.fault == "overdraw" and hand is not None and hand.closed and hand.question is None:
+    coup = turn.state.current
+    if given.fault == "overdraw" and coup is not None and coup.closed and coup.question is None:
         turn.question("overdraw")
         turn.expect()
     elif given.fault == "overdraw":

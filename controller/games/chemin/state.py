@@ -100,7 +100,7 @@ class CheminState(Rounds[CheminEntry], frozen=True, kw_only=True, omit_defaults=
 
     past: Past = ()
     shoe: Shoe | None = None
-    hand: CheminCoup | None = None
+    current: CheminCoup | None = None
     loose: tuple[CheminCard, ...] = ()
     silent: bool = False
     expected: str | None = None

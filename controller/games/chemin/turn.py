@@ -51,10 +51,10 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
     """One step of a table of chemin de fer, or of two cloths."""
 
     @property
-    def hand(self) -> CheminCoup:
+    def current(self) -> CheminCoup:
         """The round in hand; there is one."""
-        assert self.state.hand is not None
-        return self.state.hand
+        assert self.state.current is not None
+        return self.state.current
 
     def call(self, name: str) -> Announcement | None:
         """What is called; None where the decree has no words for it, or none in this game."""
@@ -62,10 +62,10 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
-        hand = self.state.hand
-        if any(card.doubt for card in (*self.state.loose, *(hand.cards if hand else ()))):
-            return ("card.decide", "round.void") if hand else ("card.decide",)
-        return QUESTIONS[hand.question] if hand and hand.question else ()
+        coup = self.state.current
+        if any(card.doubt for card in (*self.state.loose, *(coup.cards if coup else ()))):
+            return ("card.decide", "round.void") if coup else ("card.decide",)
+        return QUESTIONS[coup.question] if coup and coup.question else ()
 
     def offered(self) -> Mapping[str, Bounds]:
         """The hands that are bet on. What they may win is what the bank has, which nobody tells."""
@@ -75,25 +75,25 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
     def place(self) -> None:
         """Every card of the round goes where it belongs now, and what has changed is told."""
-        before = self.hand
-        self.change(hand=placed(self.book, before))
-        for at, card in enumerate(self.hand.cards):
+        before = self.current
+        self.change(current=placed(self.book, before))
+        for at, card in enumerate(self.current.cards):
             if card.to is not None and card.to != card.lay and card.out is None:
-                index = [each for each in self.hand.cards if each.to == card.to and each.out is None].index(card) + 1
+                index = [each for each in self.current.cards if each.to == card.to and each.out is None].index(card) + 1
                 self.say(CardDealt(round=self.number, to=card.to, index=index, card=card.told, was=card.lay))
                 self._put(at, replace(card, lay=card.to))
 
     def add(self, card: CheminCard) -> None:
         """A card came out of the shoe."""
-        if self.state.hand is None:
+        if self.state.current is None:
             self.change(loose=(*self.state.loose, card))
         else:
-            self.change_hand(cards=(*self.hand.cards, card))
+            self.change_current(cards=(*self.current.cards, card))
 
     def turn_up(self, who: str, index: int | None = None) -> None:
         """The cards of a hand lie face up now, or one of them does."""
         mine = 0
-        for at, card in enumerate(self.hand.cards):
+        for at, card in enumerate(self.current.cards):
             if card.to != who or card.out is not None:
                 continue
             mine += 1
@@ -103,23 +103,23 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
     def remove(self, at: int, why: str, law: str | None = None, *, basket: bool = False) -> None:
         """A card leaves the game; it never goes back into the shoe."""
-        card = self.hand.cards[at]
+        card = self.current.cards[at]
         stands = self.book.laws[law or why]
         self._put(at, replace(card, out="basket" if basket else "removed", doubt=None))
         self.say(CardRemoved(round=self.number, why=why, card=card.told, to=card.lay, law=stands.rule, article=stands.article))
 
     def change_card(self, at: int, **fields: Any) -> None:
         """Change one card of the round."""
-        self._put(at, replace(self.hand.cards[at], **fields))
+        self._put(at, replace(self.current.cards[at], **fields))
 
     def _put(self, at: int, card: CheminCard) -> None:
-        cards = self.hand.cards
-        self.change_hand(cards=(*cards[:at], card, *cards[at + 1 :]))
+        cards = self.current.cards
+        self.change_current(cards=(*cards[:at], card, *cards[at + 1 :]))
 
     def expect(self) -> None:
         """Say where the next card belongs, when it is not what was said last."""
-        hand = self.state.hand
-        to = expected(self.book, hand) if hand is not None else None
+        coup = self.state.current
+        to = expected(self.book, coup) if coup is not None else None
         if to != self.state.expected:
             self.change(expected=to)
             self.say(CardExpected(round=self.number, to=to))
@@ -128,47 +128,47 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
     def speak(self, who: str, word: Word, by: str | None = None) -> None:
         """A hand has spoken, or the rules have for it."""
-        self.change_hand(words={**self.hand.words, who: word})
+        self.change_current(words={**self.current.words, who: word})
         call = {"draw": "card", "stand": "no"}.get(word, "")
         announcement = self.call(call) if who in self.book.hands else None
         self.say(HandDecided(round=self.number, who=who, decision=word, by=by, announcement=announcement))
 
     def unsay(self, who: str) -> None:
         """What the hand has said does not hold: it speaks anew."""
-        self.change_hand(words={each: word for each, word in self.hand.words.items() if each != who})
+        self.change_current(words={each: word for each, word in self.current.words.items() if each != who})
 
     # The outcome of a round
 
     def result(self) -> None:
         """All cards that count lie open: the round has its result."""
-        hand = self.hand
-        hands = hands_of(self.book, hand, nine_beats=self.settings.natural_nine == "beats")
-        if all(fate == "void" for fate in map(hand.fates.get, self.book.hands)):
-            self.void(hand, "misdeal", self.book.laws["card_in_basket"])
+        coup = self.current
+        hands = hands_of(self.book, coup, nine_beats=self.settings.natural_nine == "beats")
+        if all(fate == "void" for fate in map(coup.fates.get, self.book.hands)):
+            self.void(coup, "misdeal", self.book.laws["card_in_basket"])
             return
         single = len(self.book.hands) == 1
         tied = single and hands[0].outcome == "tie"
         winner = next((each.who for each in hands if single and each.outcome == "win"), "tie" if tied else None)
         marks: tuple[str, ...] = ("natural",) if any(each.kind == "natural" for each in hands) else ()
         marks += ("tie",) if tied else ()
-        self._record(CheminEntry(round=hand.round, kind="result", winner=winner, hands=hands))
+        self._record(CheminEntry(round=coup.round, kind="result", winner=winner, hands=hands))
         self.say(
             RoundResult(
-                round=hand.round,
+                round=coup.round,
                 hands=hands,
                 winner=winner,
                 marks=marks,
-                frames=frames_up(hand),
-                confirmed_by=hand.stands,
+                frames=frames_up(coup),
+                confirmed_by=coup.stands,
             )
         )
-        count_down(self, hand.round)
+        count_down(self, coup.round)
         self._over()
 
     def told_result(self, number: int, winner: str, by: str) -> None:
         """A person stands for the result of a round whose cards are not all known."""
-        hand = self.state.hand
-        frames = frames_up(hand) if hand is not None and hand.round == number else ()
+        coup = self.state.current
+        frames = frames_up(coup) if coup is not None and coup.round == number else ()
         marks = ("tie",) if winner == "tie" else ()
         self._record(CheminEntry(round=number, kind="result", winner=winner))
         self.say(RoundResult(round=number, hands=(), winner=winner, marks=marks, frames=frames, confirmed_by=by))
@@ -188,15 +188,15 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         self._over()
 
     def _record(self, entry: CheminEntry) -> None:
-        hand = self.state.hand
+        coup = self.state.current
         self.state = self.state.with_entry(entry)
-        if hand is not None and hand.round == entry.round:
-            self.change(hand=None)
+        if coup is not None and coup.round == entry.round:
+            self.change(current=None)
 
     def _over(self) -> None:
         """After the round in which the cut card came, the talla is over."""
         now = self.state.shoe
-        if self.state.hand is None and now is not None and now.cut_at is not None and not now.over:
+        if self.state.current is None and now is not None and now.cut_at is not None and not now.over:
             self.end_talla("cut")
 
     def clear_shoe(self, left: int | None = None) -> None:
@@ -221,7 +221,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
     def question(self, what: str, law: Law | None = None, *, detail: str | None = None) -> None:
         """Say what is not as it should be, and where that stands; the round waits for a person."""
-        self.change_hand(question=what)
+        self.change_current(question=what)
         self.irregular(what, law, asks=QUESTIONS[what], detail=detail)
 
     def doubt(self, at: int, what: str) -> None:
@@ -231,11 +231,11 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
     def once(self, key: str, act: Callable[[], None]) -> None:
         """Do it once in a round."""
-        if key not in self.hand.said:
-            self.change_hand(said=(*self.hand.said, key))
+        if key not in self.current.said:
+            self.change_current(said=(*self.current.said, key))
             act()
 
 
-def frames_up(hand: CheminCoup) -> tuple[Frame, ...]:
+def frames_up(coup: CheminCoup) -> tuple[Frame, ...]:
     """The frames of those cards that lie face up: a frame tells its card."""
-    return tuple(card.frame for card in hand.cards if card.up and card.frame is not None)
+    return tuple(card.frame for card in coup.cards if card.up and card.frame is not None)

@@ -22,17 +22,17 @@ def stand(turn: CheminTurn, given: HandStand) -> None:
 
 
 def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
-    hand = closed_round(turn, unasked=False)
+    coup = closed_round(turn, unasked=False)
     if who is not None and who not in turn.book.everyone:
         raise RejectedError(f"no hand {who!r}; there are: {', '.join(turn.book.everyone)}")
     if turn.asks():
         _answer(turn, who, word, by)
     else:
-        due = speaker(turn.book, hand)
+        due = speaker(turn.book, coup)
         if due is not None and who in (None, due):
             _owed(turn)
             turn.speak(due, word, by)
-        elif who in turn.book.hands and who is not None and {hand.words.get(who), word} == {"draw", "stand"}:
+        elif who in turn.book.hands and who is not None and {coup.words.get(who), word} == {"draw", "stand"}:
             _again(turn, who, word, by)
         elif who == turn.book.bank and due is not None:
             law = turn.book.laws["bank_before_hands"]
@@ -44,8 +44,8 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
 
 def _owed(turn: CheminTurn) -> None:
     """The banker who has shown a card must show his own that belongs to it before anybody speaks."""
-    bank = first(turn.hand, turn.book.bank)
-    owed = [index for index in turn.hand.owed if index <= len(bank) and not bank[index - 1].up]
+    bank = first(turn.current, turn.book.bank)
+    owed = [index for index in turn.current.owed if index <= len(bank) and not bank[index - 1].up]
     if owed:
         law = turn.book.laws["cards_shown"]
         raise RejectedError(f"card {owed[0]} of the bank must be shown first (cards.turn): {law.rule}, {law.article}")
@@ -53,34 +53,34 @@ def _owed(turn: CheminTurn) -> None:
 
 def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     """The word that a question asks for."""
-    hand, bank = turn.hand, turn.book.bank
+    coup, bank = turn.current, turn.book.bank
     if f"hand.{word}" not in turn.asks():
         raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
-    whose = {"bank_word": bank, "bank_choice": bank}.get(hand.question or "", turn.book.hands[0])
+    whose = {"bank_word": bank, "bank_choice": bank}.get(coup.question or "", turn.book.hands[0])
     if who not in (None, whose):
         raise RejectedError(f"it is for {whose} to speak")
-    if hand.words.get(whose) == word:
+    if coup.words.get(whose) == word:
         raise RejectedError(f"{whose} has said so already")
-    for at, card in enumerate(hand.cards):
+    for at, card in enumerate(coup.cards):
         if card.third and card.to is not None:
             turn.change_card(at, kept=True)
-    turn.change_hand(question=None)
+    turn.change_current(question=None)
     turn.speak(whose, word, by)
 
 
 def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
     """A hand's word is not what was said of it before."""
-    hand = turn.hand
-    given = any(card.third and card.out is None for card in hand.cards)
+    coup = turn.current
+    given = any(card.third and card.out is None for card in coup.cards)
     if "restored" in turn.book.errors:
         if given:
             restore(turn, who, word)
         else:
-            turn.change_hand(said=(*hand.said, f"contradict {who}"))
+            turn.change_current(said=(*coup.said, f"contradict {who}"))
             turn.question("words_contradict", detail=who)
     elif not given:
         turn.speak(who, word, by)
-    elif word == "stand" and thirds(hand, who):
+    elif word == "stand" and thirds(coup, who):
         _false_card(turn, who, by)
     else:
         raise RejectedError("cards have come since: it is found when the cards are turned")
@@ -92,8 +92,8 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
     """
     turn.irregular("false_card")
     turn.unsay(turn.book.bank)
-    turn.change_hand(said=(*turn.hand.said, "false_card"), table=True)
-    for at, card in enumerate(turn.hand.cards):
+    turn.change_current(said=(*turn.current.said, "false_card"), table=True)
+    for at, card in enumerate(turn.current.cards):
         if card.third and card.out is None:
             turn.change_card(at, to=None, kept=False)
     turn.speak(who, "stand", by)
@@ -101,21 +101,21 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
 
 def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
     """Cards lie face up. Before all have spoken that is a natural laid down, or they were shown before their time."""
-    hand, before = closed_round(turn, unasked=False), turn.state
+    coup, before = closed_round(turn, unasked=False), turn.state
     if given.who is not None and given.who not in turn.book.everyone:
         raise RejectedError(f"no hand {given.who!r}; there are: {', '.join(turn.book.everyone)}")
-    if any(card.doubt for card in hand.cards):
+    if any(card.doubt for card in coup.cards):
         raise RejectedError(f"the round waits for a decision: {', '.join(turn.asks())}")
     for who in turn.book.everyone if given.who is None else (given.who,):
         turn.turn_up(who, given.index)
-    if hand.question == "words_contradict" and all(
-        is_open(turn.hand, who) for who in turn.book.hands if f"contradict {who}" in hand.said
+    if coup.question == "words_contradict" and all(
+        is_open(turn.current, who) for who in turn.book.hands if f"contradict {who}" in coup.said
     ):
-        turn.change_hand(question=None)
-    if hand.question == "two_third_cards" and any(
-        f"two_third_cards {who}" in hand.said and is_open(turn.hand, who) for who in turn.book.everyone
+        turn.change_current(question=None)
+    if coup.question == "two_third_cards" and any(
+        f"two_third_cards {who}" in coup.said and is_open(turn.current, who) for who in turn.book.everyone
     ):
-        turn.change_hand(question=None)
+        turn.change_current(question=None)
     settle(turn)
     _too_early(turn)
     settle(turn)
@@ -125,12 +125,12 @@ def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:
 
 def _too_early(turn: CheminTurn) -> None:
     """Cards of a hand that has not spoken lie open, and they are no natural: by whose fault a person must say."""
-    if turn.state.hand is None or turn.asks():
+    if turn.state.current is None or turn.asks():
         return
     for who in turn.book.hands:
-        cards = first(turn.hand, who)
-        done = turn.hand.shown.get(who, ())
+        cards = first(turn.current, who)
+        done = turn.current.shown.get(who, ())
         new = [index for index, card in enumerate(cards, 1) if card.up and index not in done]
-        if new and who not in turn.hand.words and who not in turn.hand.fates:
+        if new and who not in turn.current.words and who not in turn.current.fates:
             turn.question("cards_shown", detail=who)
             return

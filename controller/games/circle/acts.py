@@ -28,7 +28,7 @@ def allow_no_return(given: HandAct) -> None:
 
 def close(turn: CircleTurn, given: BettingClose) -> None:
     """The bets are equal; or all others gave up, and one player takes the pot without showing."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.open:
         raise RejectedError("no betting interval is open")
     if turn.state.troubles:
@@ -48,18 +48,18 @@ def close(turn: CircleTurn, given: BettingClose) -> None:
 def _bets(turn: CircleTurn, given: HandAct) -> None:
     """A word in the interval. That a player speaks out of turn does not make it null."""
     seat = _speaker(turn, given)
-    hand = turn.hand
+    hand = turn.current
     if given.action == "check" and hand.bet:
         raise RejectedError(f"{seat.who} cannot pass, there is a bet in this interval: call, raise or fold")
     if given.action == "bet" and hand.bet:
         raise RejectedError("there is a bet in this interval: say raise")
-    turn.change_hand(begun=True, spoken=True)
+    turn.change_current(begun=True, spoken=True)
     if given.action == "raise":
         turn.change_seat(seat.who, raises=seat.raises + 1)
     if given.action == "all_in":
         turn.change_seat(seat.who, stands="all_in")
     if given.action in ("bet", "raise", "all_in"):
-        turn.change_hand(bet=True, bettor=seat.number)
+        turn.change_current(bet=True, bettor=seat.number)
     _say(turn, given)
     most = turn.book.raises
     if given.action == "raise" and most is not None and seat.raises >= most and len(hand.live) > 2:
@@ -68,12 +68,12 @@ def _bets(turn: CircleTurn, given: HandAct) -> None:
 
 def _folds(turn: CircleTurn, given: HandAct) -> None:
     """A player gives up, be it that the bets were closed too early; who is left alone has won."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is not None and hand.showdown:
         raise RejectedError("the bets are over: who does not show says muck")
     if hand is None or hand.open or not hand.begun:
         _speaker(turn, given)
-        turn.change_hand(begun=True, spoken=True)
+        turn.change_current(begun=True, spoken=True)
     _live_seat(turn, given.who)
     leave(turn, given.who, "folded")
     _say(turn, given)
@@ -83,9 +83,9 @@ def _folds(turn: CircleTurn, given: HandAct) -> None:
 def leave(turn: CircleTurn, who: str, stands: Stands) -> None:
     """A player has no part in the round any more: no card is due to him, and he is asked nothing."""
     turn.change_seat(who, stands=stands)
-    if any(place.to == who for place in turn.hand.due):
+    if any(place.to == who for place in turn.current.due):
         turn.doubt()
-    turn.change_hand(due=tuple(place for place in turn.hand.due if place.to != who))
+    turn.change_current(due=tuple(place for place in turn.current.due if place.to != who))
     asked = tuple(each for each in turn.state.troubles if each.who == who and "hand.act" in each.asks)
     turn.change(troubles=tuple(each for each in turn.state.troubles if each not in asked))
 
@@ -93,14 +93,14 @@ def leave(turn: CircleTurn, who: str, stands: Stands) -> None:
 def settle(turn: CircleTurn) -> None:
     """What follows when a player has left: the result, or the deal goes on without him."""
     turn.settle()
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is not None and not (hand.open or hand.showdown):
         turn.dealt()
 
 
 def _mucks(turn: CircleTurn, given: HandAct) -> None:
     """A player does not show, and has no part of the pot."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.showdown:
         raise RejectedError("nothing is shown now; who gives up before says fold")
     seat = _live_seat(turn, given.who)
@@ -122,7 +122,7 @@ def _sits_out(turn: CircleTurn, given: HandAct) -> None:
 
 def _is_back(turn: CircleTurn, given: HandAct) -> None:
     """Who rests is back, from the next round on; else a hand of this round is put together again, which had not been given up."""
-    hand = turn.state.hand
+    hand = turn.state.current
     seat = hand.seat(given.who) if hand is not None else None
     rests = given.who.removeprefix("seat:") in turn.state.resting
     if not rests and hand is not None and seat is not None and seat.stands in ("folded", "mucked", "all_in"):
@@ -144,12 +144,12 @@ def _is_back(turn: CircleTurn, given: HandAct) -> None:
 
 def _is_due(turn: CircleTurn, who: str, up: bool) -> None:
     """A card of the street, of which none has come, goes to this player too, in his turn."""
-    due = turn.hand.due
-    before = [seat.who for seat in turn.hand.live]
+    due = turn.current.due
+    before = [seat.who for seat in turn.current.live]
     before = before[: before.index(who)]
     others = [place for place, each in enumerate(due) if each.to.startswith("seat:")]
     at = others[0] + len(before)
-    turn.change_hand(due=(*due[:at], CirclePlace(to=who, up=up), *due[at:]))
+    turn.change_current(due=(*due[:at], CirclePlace(to=who, up=up), *due[at:]))
     turn.expect()
 
 
@@ -168,7 +168,7 @@ ACTS: Mapping[str, Callable[[CircleTurn, HandAct], None]] = {
 
 
 def _speaker(turn: CircleTurn, given: HandAct) -> CircleSeat:
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.open:
         raise RejectedError("no betting interval is open")
     seat = _live_seat(turn, given.who)
@@ -178,14 +178,14 @@ def _speaker(turn: CircleTurn, given: HandAct) -> CircleSeat:
 
 
 def _live_seat(turn: CircleTurn, who: str) -> CircleSeat:
-    seat = turn.hand.seat(who)
-    if seat is None or seat not in turn.hand.live:
+    seat = turn.current.seat(who)
+    if seat is None or seat not in turn.current.live:
         raise RejectedError(f"{who!r} does not play for the pot: {_live(turn)} do")
     return seat
 
 
 def _live(turn: CircleTurn) -> str:
-    return ", ".join(seat.who for seat in turn.hand.live)
+    return ", ".join(seat.who for seat in turn.current.live)
 
 
 def _place(turn: CircleTurn, who: str) -> int:
@@ -198,6 +198,6 @@ def _place(turn: CircleTurn, who: str) -> int:
 
 
 def _say(turn: CircleTurn, given: HandAct) -> None:
-    number = turn.state.hand.round if turn.state.hand is not None else 0
+    number = turn.state.current.round if turn.state.current is not None else 0
     call = turn.book.announcements.get(given.action)
     turn.say(HandDecided(round=number, who=given.who, decision=given.action, by=given.by, announcement=call))

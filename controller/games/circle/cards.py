@@ -20,9 +20,9 @@ def deal(turn: CircleTurn, given: CardsDeal) -> None:
         if given.who.startswith("board"):
             _skip_burn(turn)
         _first(turn, given.who, count)
-    if count < 1 or count > len(turn.hand.due):
+    if count < 1 or count > len(turn.current.due):
         raise RejectedError(
-            f"{len(turn.hand.due)} cards are due in this deal, not {count}: deal.error tells one too many or too few"
+            f"{len(turn.current.due)} cards are due in this deal, not {count}: deal.error tells one too many or too few"
         )
     _put(turn, count, given.cards)
 
@@ -30,15 +30,15 @@ def deal(turn: CircleTurn, given: CardsDeal) -> None:
 def burn(turn: CircleTurn, given: CardsBurn) -> None:
     """Cards were burned, unseen."""
     _begin(turn)
-    if given.count < 1 or not all(place.to in ("burn", "dead") for place in turn.hand.due[: given.count]):
-        raise RejectedError(f"the next card goes to {turn.hand.due[0].to}, it is not burned")
+    if given.count < 1 or not all(place.to in ("burn", "dead") for place in turn.current.due[: given.count]):
+        raise RejectedError(f"the next card goes to {turn.current.due[0].to}, it is not burned")
     _put(turn, given.count, ())
 
 
 def show(turn: CircleTurn, given: CardsShow) -> None:
     """The cards of a hand, or of a board, lie face up, and these they are."""
     proper(given.cards)
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None:
         raise RejectedError("no round is in hand")
     if given.low:
@@ -55,7 +55,7 @@ def show(turn: CircleTurn, given: CardsShow) -> None:
 
 def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
     """Cards that were read when they were dealt lie open now."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None:
         raise RejectedError("no round is in hand")
     if given.who is not None and given.who.startswith("board"):
@@ -77,7 +77,7 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
                 if not card.up:
                     turn.turn(card, card.card or "")
             opened(turn, seat.who)
-        if turn.state.hand == hand:
+        if turn.state.current == hand:
             raise RejectedError("no such card lies covered that was read: say cards.show")
     turn.settle()
     turn.expect()
@@ -87,7 +87,7 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
 
 
 def _show_board(turn: CircleTurn, given: CardsShow) -> None:
-    lying = turn.hand.of(given.who)
+    lying = turn.current.of(given.who)
     if given.index is not None:
         _correct(turn, given)
         return
@@ -100,7 +100,7 @@ def _show_board(turn: CircleTurn, given: CardsShow) -> None:
         for card, value in zip(unread, given.cards, strict=True):
             turn.turn(card, value)
         return
-    due = turn.hand.due
+    due = turn.current.due
     if due and due[0].turn and due[0].to == given.who:
         _uncover(turn, given)
         return
@@ -112,7 +112,7 @@ def _show_board(turn: CircleTurn, given: CardsShow) -> None:
 
 def _correct(turn: CircleTurn, given: CardsShow) -> None:
     """An open common card is another than was read, or said."""
-    card = next((each for each in turn.hand.of(given.who) if each.index == given.index and each.up), None)
+    card = next((each for each in turn.current.of(given.who) if each.index == given.index and each.up), None)
     if card is None or len(given.cards) != 1:
         raise RejectedError(f"no open card {given.index} of {given.who} is told: say one card")
     if card.card == given.cards[0]:
@@ -125,7 +125,7 @@ def _correct(turn: CircleTurn, given: CardsShow) -> None:
 
 def _uncover(turn: CircleTurn, given: CardsShow) -> None:
     """Covered common cards are turned: one in an interval, those too many are null."""
-    covered = sorted((each for each in turn.hand.of(given.who) if not each.up), key=lambda each: each.index)
+    covered = sorted((each for each in turn.current.of(given.who) if not each.up), key=lambda each: each.index)
     if len(given.cards) > len(covered):
         raise RejectedError(f"{len(covered)} cards of {given.who} lie covered, not {len(given.cards)}")
     own = covered[: len(given.cards)]
@@ -133,7 +133,7 @@ def _uncover(turn: CircleTurn, given: CardsShow) -> None:
         turn.trouble("shown_differs", who=given.who)
     if contradicted(turn, given.who, given.cards, own):
         return
-    turn.change_hand(due=turn.hand.due[1:])
+    turn.change_current(due=turn.current.due[1:])
     for card, value in zip(own, given.cards, strict=True):
         turn.turn(card, value)
     if len(own) > 1:
@@ -145,13 +145,13 @@ def _uncover(turn: CircleTurn, given: CardsShow) -> None:
 
 
 def _turn_board(turn: CircleTurn, who: str) -> None:
-    due = turn.hand.due
+    due = turn.current.due
     if not (due and due[0].turn and due[0].to == who):
         raise RejectedError(f"no card of {who} is to be turned now")
-    card = min((each for each in turn.hand.of(who) if not each.up), key=lambda each: each.index)
+    card = min((each for each in turn.current.of(who) if not each.up), key=lambda each: each.index)
     if card.card is None:
         raise RejectedError("the card was not read: say cards.show")
-    turn.change_hand(due=due[1:])
+    turn.change_current(due=due[1:])
     turn.turn(card, card.card)
     turn.dealt()
 
@@ -160,7 +160,7 @@ def _turn_board(turn: CircleTurn, who: str) -> None:
 
 
 def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
-    own = [each for each in turn.hand.of(given.who) if given.index in (None, each.index)]
+    own = [each for each in turn.current.of(given.who) if given.index in (None, each.index)]
     if not own:
         raise RejectedError(f"{given.who} has no such card")
     unread = [each for each in own if each.up and each.card is None]
@@ -188,7 +188,7 @@ def contradicted(turn: CircleTurn, who: str, cards: tuple[str, ...], own: list[C
     if any(card not in turn.pack for card in cards):
         turn.trouble("card_foreign", who=who)
         return True
-    elsewhere = list(turn.hand.known)
+    elsewhere = list(turn.current.known)
     for card in own or ():
         if card.card is not None:
             elsewhere.remove(card.card)
@@ -200,7 +200,7 @@ def contradicted(turn: CircleTurn, who: str, cards: tuple[str, ...], own: list[C
 
 def opened(turn: CircleTurn, who: str) -> None:
     """Whether the whole hand lies open now."""
-    if all(each.told for each in turn.hand.of(who)):
+    if all(each.told for each in turn.current.of(who)):
         turn.change_seat(who, shown=True)
 
 
@@ -209,7 +209,7 @@ def opened(turn: CircleTurn, who: str) -> None:
 
 def _begin(turn: CircleTurn) -> None:
     """Whether cards may come now. The first ones show that the antes are in."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None:
         raise RejectedError("no round is in hand: say bets.open")
     if hand.open:
@@ -218,39 +218,39 @@ def _begin(turn: CircleTurn) -> None:
         raise RejectedError("a card was seen in the cut: the pack is shuffled again, card.decide says so")
     if not hand.closed:
         turn.close_antes()
-    if not turn.hand.due or turn.hand.due[0].turn:
+    if not turn.current.due or turn.current.due[0].turn:
         raise RejectedError("no card is due now")
 
 
 def _skip_burn(turn: CircleTurn) -> None:
     """A card is burned before the common cards; where nobody said so, it is told."""
-    due = turn.hand.due
+    due = turn.current.due
     if due and due[0].to == "burn":
         turn.irregular("burn_missing")
-        turn.change_hand(due=tuple(place for place in due if place.to != "burn"))
+        turn.change_current(due=tuple(place for place in due if place.to != "burn"))
 
 
 def _first(turn: CircleTurn, who: str, count: int) -> None:
     """These places of ``who`` are dealt to next, as the person says."""
-    own = [place for place in turn.hand.due if place.to == who][:count]
+    own = [place for place in turn.current.due if place.to == who][:count]
     if len(own) < count:
         raise RejectedError(f"{len(own)} cards are due to {who}, not {count}: deal.error tells one too many or too few")
-    left = list(turn.hand.due)
+    left = list(turn.current.due)
     for place in own:
         left.remove(place)
-    turn.change_hand(due=(*own, *left))
+    turn.change_current(due=(*own, *left))
 
 
 def _put(turn: CircleTurn, count: int, cards: tuple[str, ...]) -> None:
     """So many cards go where they are due; those named are the ones that lie up."""
-    up = sum(place.up for place in turn.hand.due[:count])
+    up = sum(place.up for place in turn.current.due[:count])
     if len(cards) not in (0, up):
         raise RejectedError(f"{up} of these cards lie face up, not {len(cards)}")
     turn.doubt()
     named = iter(cards)
-    places = turn.hand.due[:count]
+    places = turn.current.due[:count]
     for place in places:
-        if turn.state.hand is None or turn.hand.due[:1] != (place,):
+        if turn.state.current is None or turn.current.due[:1] != (place,):
             return  # the deal has taken another course
         turn.put(next(named, None) if place.up else None)
 

@@ -51,10 +51,10 @@ def open_session(turn: CircleTurn, given: SessionOpen) -> None:
 def close_session(turn: CircleTurn, given: SessionClose) -> None:
     """The match is over. A round in hand is left unresolved."""
     session(turn)
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is not None and hand.closed:
         turn.unresolved(hand, "undecided")
-    turn.change(hand=None, troubles=(), open=False, anew=False)
+    turn.change(current=None, troubles=(), open=False, anew=False)
     turn.clear_alert("card_out_of_round")
     turn.expect()
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
@@ -65,7 +65,7 @@ def announce_limit(turn: CircleTurn, given: LimitAnnounce) -> None:
     session(turn)
     allow_minimum(given.minimum)
     turn.change(raised=given.minimum)
-    turn.say(LastRounds(purpose="limit", left=1 if turn.state.hand else 0, by=given.by))
+    turn.say(LastRounds(purpose="limit", left=1 if turn.state.current else 0, by=given.by))
 
 
 def _limits(turn: CircleTurn) -> None:
@@ -163,7 +163,7 @@ def open_bets(turn: CircleTurn, given: BetsOpen) -> None:
 def close_bets(turn: CircleTurn, given: BetsClose) -> None:
     """The antes are in."""
     session(turn)
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or hand.closed:
         raise RejectedError("no antes are asked for")
     if turn.state.troubles:
@@ -196,13 +196,13 @@ def _rest(turn: CircleTurn) -> None:
 
 def void(turn: CircleTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
-    of = undecided(turn.state, turn.state.hand, given.round)
+    of = undecided(turn.state, turn.state.current, given.round)
     turn.void(of, given.reason, null_by(turn, given), given)
 
 
 def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
     """A person stands for a result that the table cannot know: not against the cards that lie open."""
-    of = undecided(turn.state, turn.state.hand, given.round)
+    of = undecided(turn.state, turn.state.current, given.round)
     allowed = [seat.who for seat in (of.live if isinstance(of, CircleRound) else of.hands)]
     if given.winner not in (*allowed, TIE):
         raise RejectedError(f"say the winner: {', '.join(allowed)} or tie")

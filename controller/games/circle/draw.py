@@ -44,19 +44,19 @@ def act(turn: DrawTurn, given: HandAct) -> None:
 def _opens(turn: DrawTurn, given: HandAct) -> None:
     if not turn.unopened:
         raise RejectedError("no pot is to be opened now")
-    seat = turn.hand.seat(given.who)
+    seat = turn.current.seat(given.who)
     if seat is None or seat.stands != "in":
         raise RejectedError(f"{given.who!r} does not play for the pot")
-    turn.change_hand(opener=seat.number, bet=True, bettor=seat.number, begun=True, spoken=True)
-    turn.say(HandDecided(round=turn.hand.round, who=seat.who, decision="open", by=given.by))
+    turn.change_current(opener=seat.number, bet=True, bettor=seat.number, begun=True, spoken=True)
+    turn.say(HandDecided(round=turn.current.round, who=seat.who, decision="open", by=given.by))
 
 
 def _has_not_opened(turn: DrawTurn, who: str) -> None:
     """Who was said to open has passed, as long as nobody has raised: it was another."""
-    hand = turn.state.hand
+    hand = turn.state.current
     seat = hand.seat(who) if hand is not None and hand.open and hand.interval == 1 else None
     if hand is not None and seat is not None and hand.opener == seat.number == hand.bettor:
-        turn.change_hand(opener=None, bet=False, bettor=None)
+        turn.change_current(opener=None, bet=False, bettor=None)
 
 
 def _discards(turn: DrawTurn, given: HandAct) -> None:
@@ -64,7 +64,7 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
 
     The number may be said again, before bets open.
     """
-    hand, draw = turn.state.hand, turn.draw
+    hand, draw = turn.state.current, turn.draw
     seat = hand.seat(given.who) if hand is not None else None
     if hand is None or hand.street < 1 or not hand.due or hand.open or seat not in hand.live or seat is None:
         raise RejectedError("nobody discards now")
@@ -88,7 +88,7 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
     rest = tuple(place for place in hand.due if place.to != seat.who)
     later = min(left, 1) if given.count == draw.last_apart else 0
     card = CirclePlace(to=seat.who)
-    turn.change_hand(due=(*[card] * (left - later), *rest, *[card] * later))
+    turn.change_current(due=(*[card] * (left - later), *rest, *[card] * later))
     turn.dealt()
 
 
@@ -105,7 +105,7 @@ def set_seats(turn: DrawTurn, given: BoxesSet) -> None:
 
 def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
     """The first card of a player lay face up: the round begins anew. About another card a person decides."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.closed:
         raise RejectedError("no card of a round was dealt")
     index = error.index or len(hand.of(error.who or ""))
@@ -121,7 +121,7 @@ def _top(turn: DrawTurn, error: CircleDealError) -> None:
 
     Whose the covered cards are that a reader has read nobody knows then.
     """
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.closed:
         raise RejectedError("no card of a round was dealt")
     law = turn.book.laws[error.what]
@@ -142,30 +142,30 @@ def _top(turn: DrawTurn, error: CircleDealError) -> None:
 
 def _back(turn: DrawTurn, count: int) -> None:
     """So many cards return to the top: first those that lie with nobody, then those that a reader told last."""
-    hand = turn.hand
+    hand = turn.current
     strays = 0 if hand.used is None else min(count, max(hand.used - len(hand.cards), 0))
     read = hand.street == 0 and bool(hand.due) and any(card.frame for card in hand.cards)
     keep = max(len(hand.cards) - (count - strays), 0) if read else len(hand.cards)
     again = tuple(CirclePlace(to=card.to) for card in hand.cards[keep:])
     used = None if hand.used is None else hand.used - strays - len(again)
-    turn.change_hand(held=hand.held[count:], cards=hand.cards[:keep], due=(*again, *hand.due), used=used)
+    turn.change_current(held=hand.held[count:], cards=hand.cards[:keep], due=(*again, *hand.due), used=used)
 
 
 def _recut(turn: DrawTurn, error: CircleDealError) -> None:
     """The pack was put away too early. Its top part is found; or what was not used is shuffled and cut, and a card is burned."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.due or hand.open:
         raise RejectedError("no card is due now: the pack is not needed")
     found = error.by is not None and error.by.recoverable
     turn.irregular(error.what, detail="the top of the pack was found" if found else "shuffled and cut, one card is burned")
     if not found:
-        turn.change_hand(due=(CirclePlace(to="burn"), *turn.hand.due))
+        turn.change_current(due=(CirclePlace(to="burn"), *turn.current.due))
     turn.dealt()
 
 
 def _false_opening(turn: DrawTurn, error: CircleDealError) -> None:
     """Who opened cannot prove his hand."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or hand.opener is None:
         raise RejectedError("nobody has opened the pot")
     seat = next(seat for seat in hand.seats if seat.number == hand.opener)
@@ -201,16 +201,16 @@ class DrawTurn(CircleTurn):
     @property
     def unopened(self) -> bool:
         """Whether bets are open in a pot that somebody has to open."""
-        hand = self.state.hand
+        hand = self.state.current
         first = hand is not None and hand.open and hand.interval == 1 and hand.opener is None
         return first and bool(self.draw.opening)
 
     def tells(self) -> dict[str, Any]:
         """The lowest pair that opens, and how many cards each discarded."""
-        seats = self.state.hand.seats if self.state.hand is not None else ()
+        seats = self.state.current.seats if self.state.current is not None else ()
         return {
             "opening": lowest(self.draw, self.state.blanks),
-            "opener": None if self.state.hand is None else self.state.hand.opener,
+            "opener": None if self.state.current is None else self.state.current.opener,
             "discards": {seat.who: seat.discards for seat in seats},
         }
 
@@ -220,23 +220,23 @@ class DrawTurn(CircleTurn):
         """As always; in the draw the opener discards first, where there is one, else who has the hand."""
         if streets(self.book, self.settings)[street]:
             return super().coming(street)
-        numbers = [seat.number for seat in self.hand.seats]
-        start = numbers.index(self.hand.opener) if self.hand.opener in numbers else 0
-        order = (*self.hand.seats[start:], *self.hand.seats[:start])
-        return tuple(CirclePlace(to=seat.who, turn=True) for seat in order if seat in self.hand.live)
+        numbers = [seat.number for seat in self.current.seats]
+        start = numbers.index(self.current.opener) if self.current.opener in numbers else 0
+        order = (*self.current.seats[start:], *self.current.seats[:start])
+        return tuple(CirclePlace(to=seat.who, turn=True) for seat in order if seat in self.current.live)
 
     def dealt(self) -> None:
         """As always; who plays no more neither discards nor draws, and a pack that is short gets the discards."""
-        hand = self.state.hand
+        hand = self.state.current
         if hand is not None and hand.street > 0 and not hand.open:
             live = {seat.who for seat in hand.live} | {"burn"}
-            self.change_hand(due=tuple(place for place in hand.due if place.to in live))
+            self.change_current(due=tuple(place for place in hand.due if place.to in live))
             self._look_for_discards()
-        if self.state.hand is not None:
+        if self.state.current is not None:
             super().dealt()
 
     def _look_for_discards(self) -> None:
-        hand = self.hand
+        hand = self.current
         if hand.used is None or not hand.due or hand.due[0].turn:
             return
         left, needed = len(self.pack) - hand.used, sum(not place.turn for place in hand.due)
@@ -254,19 +254,19 @@ class DrawTurn(CircleTurn):
             self.change_seat(seat.who, returned=True)
         used = hand.used - sum(seat.discards for seat in back)
         lacking = needed > len(self.pack) - used
-        self.change_hand(used=None if lacking else used)
+        self.change_current(used=None if lacking else used)
         if lacking:
             self.trouble("cards_lacking", detail=told)
 
     def _stays_out(self, seat: CircleSeat, following: str, alone: bool) -> bool:
         """Whether the discards of a player are not mixed in."""
         if self.draw.short == "penultimate":
-            return seat.who == following or seat.number == self.hand.opener
+            return seat.who == following or seat.number == self.current.opener
         return alone and seat.who == following
 
     def _before(self, who: str) -> str:
         """Who sits before a player in the order of the deal."""
-        live = [seat.who for seat in self.hand.live]
+        live = [seat.who for seat in self.current.live]
         return live[live.index(who) - 1]
 
     def believed(self, card: str | None, times: int = 1) -> str | None:
@@ -281,45 +281,45 @@ class DrawTurn(CircleTurn):
         if not self.unopened:
             super().close_betting(by)
             return
-        self.change_hand(open=False)
-        self.say(BettingClosed(round=self.hand.round, interval=self.hand.interval, by=by))
-        self.result(self.hand, CircleShown((), None, ("blank",)))
+        self.change_current(open=False)
+        self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
+        self.result(self.current, CircleShown((), None, ("blank",)))
 
     def record(self, entry: PokerEntry) -> None:
         """As always; blank hands are counted, until one is played. A null round counts for nothing."""
-        last = self.state.hand is not None and self.state.hand.round == entry.round
+        last = self.state.current is not None and self.state.current.round == entry.round
         if last and entry.kind == "result":
             self.change(blanks=self.state.blanks + 1 if "blank" in entry.marks else 0)
         super().record(entry)
 
     def settle(self) -> None:
         """As always; the opener does not win before he has proved his hand."""
-        hand = self.state.hand
+        hand = self.state.current
         if hand is not None and not self.state.troubles and hand.showdown and hand.open_whole and len(hand.live) > 1:
             ahead = {each.who for each in compare(self.book, hand).hands if each.outcome != "lose"}
             if f"seat:{hand.opener}" in ahead and not self._stands():
                 return
         super().settle()
-        if self.state.hand is not None and self.hand.street > 0 and self.hand.due:
+        if self.state.current is not None and self.current.street > 0 and self.current.due:
             self.dealt()  # who was to discard may play no more
 
     def win(self, who: str, confirmed_by: str | None = None) -> None:
         """As always; the opener proves his hand even if all others gave up."""
-        if who != f"seat:{self.hand.opener}" or self._stands():
+        if who != f"seat:{self.current.opener}" or self._stands():
             super().win(who, confirmed_by)
 
     def _stands(self) -> bool:
         """Whether the opener has proved that he might open. If he has not, his hand is false, or the table asks for his cards."""
         rank = lowest(self.draw, self.state.blanks)
-        found = True if rank is None else proved(self.book, self.hand, rank)
+        found = True if rank is None else proved(self.book, self.current, rank)
         if found is None:
-            if not self.hand.showdown or not self.hand.asked:
-                self.change_hand(showdown=True, open=False, due=(), asked=True)
+            if not self.current.showdown or not self.current.asked:
+                self.change_current(showdown=True, open=False, due=(), asked=True)
                 asks = ("cards.show", "cards.turn", "round.confirm", "deal.error")
-                self.irregular("opening_unproven", detail=f"seat:{self.hand.opener}, a pair of {rank} or more", asks=asks)
+                self.irregular("opening_unproven", detail=f"seat:{self.current.opener}, a pair of {rank} or more", asks=asks)
                 self.expect()
         elif not found:
-            self.false_opening(next(seat for seat in self.hand.seats if seat.number == self.hand.opener))
+            self.false_opening(next(seat for seat in self.current.seats if seat.number == self.current.opener))
         return found is True
 
     def false_opening(self, seat: CircleSeat) -> None:
@@ -328,7 +328,7 @@ class DrawTurn(CircleTurn):
         self.irregular("deal_false_opening", detail=seat.who)
         self.change_seat(seat.who, stands="annulled")
         self.collect(seat.who, "false_opening", law)
-        if self.hand.live:
+        if self.current.live:
             self.settle()
         else:
-            self.result(self.hand, CircleShown((), None, ("false_opening", "pot_stays")))
+            self.result(self.current, CircleShown((), None, ("false_opening", "pot_stays")))

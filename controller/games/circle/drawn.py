@@ -14,7 +14,7 @@ from controller.games.game import RejectedError
 
 def show(turn: CircleTurn, given: CardsShow) -> None:
     """As always; of a hand that has drawn, and of the opener's ``discards``."""
-    hand = turn.state.hand
+    hand = turn.state.current
     seat = hand.seat(given.who) if hand is not None else None
     if hand is not None and given.who == PILE:
         _show_pile(turn, given)
@@ -29,7 +29,7 @@ def show(turn: CircleTurn, given: CardsShow) -> None:
 
 def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
     """As always, for who has kept all cards: which ones another has kept only a person can tell."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is not None and given.who == PILE:
         _turn_pile(turn)
         return
@@ -43,7 +43,7 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
     if not ready:
         raise RejectedError("no hand can be turned: say cards.show")
     for seat in ready:
-        if turn.state.hand is not None:
+        if turn.state.current is not None:
             cards.turn_up(turn, replace(given, who=seat.who))
 
 
@@ -51,8 +51,8 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
 
 
 def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
-    own = turn.hand.of(seat.who)
-    if any(place.to == seat.who for place in turn.hand.due):
+    own = turn.current.of(seat.who)
+    if any(place.to == seat.who for place in turn.current.due):
         raise RejectedError(f"{seat.who} has not drawn all cards yet")
     cards.proper(given.cards)
     forget(turn, given.cards, but=seat.who)
@@ -92,24 +92,24 @@ def _laid(own: tuple[CircleCard, ...], shown: tuple[str, ...]) -> dict[CircleCar
 
 def _discard(turn: CircleTurn, seat: CircleSeat, gone: list[CircleCard]) -> None:
     """These were discarded. Those of the opener lie apart."""
-    hand = turn.hand
+    hand = turn.current
     left = tuple(card for card in hand.cards if card not in gone)
     if seat.number == hand.opener:
         pile = tuple(replace(card, to=PILE, index=place, up=False) for place, card in enumerate(gone, 1))
-        turn.change_hand(cards=(*left, *pile))
+        turn.change_current(cards=(*left, *pile))
     else:
         known = () if seat.returned else tuple(card.card for card in gone if card.card is not None)
-        turn.change_hand(cards=left, gone=(*hand.gone, *known))
+        turn.change_current(cards=left, gone=(*hand.gone, *known))
 
 
 def forget(turn: CircleTurn, named: tuple[str | None, ...], but: str | None = None) -> None:
     """A card that went back into the pack comes again: with whom it lay it was discarded."""
-    back = {seat.who for seat in turn.hand.seats if seat.returned and seat.discards} - {but}
+    back = {seat.who for seat in turn.current.seats if seat.returned and seat.discards} - {but}
     cards = tuple(
         replace(each, card=None, frame=None) if each.to in back and not each.up and each.card in named and each.card else each
-        for each in turn.hand.cards
+        for each in turn.current.cards
     )
-    turn.change_hand(cards=cards)
+    turn.change_current(cards=cards)
 
 
 # The discards of the opener
@@ -142,7 +142,7 @@ def _turn_pile(turn: CircleTurn) -> None:
 
 
 def _pile(turn: CircleTurn) -> tuple[CircleCard, ...]:
-    pile = tuple(each for each in turn.hand.of(PILE) if not each.up)
+    pile = tuple(each for each in turn.current.of(PILE) if not each.up)
     if not pile:
         raise RejectedError("no discards of the opener lie covered: he shows his hand first")
     return pile

@@ -79,8 +79,8 @@ def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
     if trouble is None:
         raise RejectedError(f"no error {given.error} waits for a decision: none is taken back")
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
-    if turn.state.hand is not None:
-        turn.change_hand(stands=stands(given))
+    if turn.state.current is not None:
+        turn.change_current(stands=stands(given))
     turn.settle()
     turn.expect()
 
@@ -95,7 +95,7 @@ def apply(turn: CircleTurn, error: CircleDealError) -> None:
 def _restart(turn: CircleTurn, error: CircleDealError) -> None:
     """All cards are collected and the round begins anew; once bets are made a person decides."""
     _in_round(turn)
-    if turn.hand.begun:
+    if turn.current.begun:
         _ask(turn, error)
     else:
         _collect(turn, error)
@@ -124,7 +124,7 @@ def _collect(turn: CircleTurn, error: CircleDealError) -> None:
     if error.name in OF_THE_PACK:
         turn.change(deck=False)
         turn.raise_alert("deck_defective")
-    turn.void(turn.hand, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by)
+    turn.void(turn.current, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by)
 
 
 def _ask(turn: CircleTurn, error: CircleDealError) -> None:
@@ -138,7 +138,7 @@ def _put_right(turn: CircleTurn, error: CircleDealError) -> None:
     is taken back because there was none.
     """
     _in_round(turn)
-    if turn.hand.begun:
+    if turn.current.begun:
         turn.trouble(error.what, who=error.who, asks=("round.void", "deal.error"))
     else:
         _ask(turn, error)
@@ -152,16 +152,16 @@ def _note(turn: CircleTurn, error: CircleDealError) -> None:
 def of_a_player(turn: CircleTurn, error: CircleDealError) -> CircleSeat:
     """Whose cards it is about."""
     _in_round(turn)
-    seat = turn.hand.seat(error.who)
-    if seat is None or seat not in turn.hand.live:
-        raise RejectedError(f"say whose cards: {', '.join(each.who for each in turn.hand.live)}")
+    seat = turn.current.seat(error.who)
+    if seat is None or seat not in turn.current.live:
+        raise RejectedError(f"say whose cards: {', '.join(each.who for each in turn.current.live)}")
     return seat
 
 
 def _replace(turn: CircleTurn, error: CircleDealError) -> None:
     """A common card is null: it came too early, or was one too many in its interval. Another takes its place later."""
     _in_round(turn)
-    hand, law = turn.hand, turn.book.laws[error.what]
+    hand, law = turn.current, turn.book.laws[error.what]
     boards = [each for each in hand.cards if each.to.startswith("board")]
     if not hand.open:
         raise RejectedError("no betting interval is open: no common card is too early, or too many")
@@ -170,7 +170,7 @@ def _replace(turn: CircleTurn, error: CircleDealError) -> None:
     for card in covered[: error.count]:
         turn.remove(card, error.name, law)
     if not covered and hand.used is not None:
-        turn.change_hand(used=hand.used + error.count)
+        turn.change_current(used=hand.used + error.count)
 
 
 def _annul(turn: CircleTurn, error: CircleDealError) -> None:
@@ -185,15 +185,15 @@ def _annul(turn: CircleTurn, error: CircleDealError) -> None:
         return
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != first))
     turn.irregular(error.what, detail=seat.who)
-    if turn.hand.live:
+    if turn.current.live:
         settle(turn)
     else:
-        turn.void(turn.hand, "misdeal", law, error.by)
+        turn.void(turn.current, "misdeal", law, error.by)
 
 
 def _reshuffle(turn: CircleTurn, error: CircleDealError) -> None:
     """The pack is shuffled again before a card is dealt."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is not None and hand.closed:
         raise RejectedError("the deal has begun: the cut is over")
     turn.trouble(error.what, asks=("card.decide",))
@@ -204,9 +204,9 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
     _in_round(turn)
     number = _number(error.who)
     turn.irregular(error.what, detail=error.who)
-    if turn.hand.seat(error.who) is not None:
+    if turn.current.seat(error.who) is not None:
         return  # he has his cards; where he is not back in his turn, his hand is given up
-    was = turn.hand
+    was = turn.current
     if was.street != 0 or not was.due:
         raise RejectedError("the first cards are dealt: no place can be added")
     order = [seat.number for seat in was.seats]
@@ -214,10 +214,10 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
     known = {seat.number: seat for seat in was.seats}
     seats = tuple(known.get(each, CircleSeat(number=each, stands="away")) for each in order)
     street = places(streets(turn.book, turn.settings)[0], seats, ())
-    turn.change_hand(seats=seats, cards=(), due=street[len(was.cards) :])
+    turn.change_current(seats=seats, cards=(), due=street[len(was.cards) :])
     for card, place in zip(was.cards, street, strict=False):
-        index = len(turn.hand.of(place.to)) + 1
-        turn.change_hand(cards=(*turn.hand.cards, replace(card, to=place.to, index=index)))
+        index = len(turn.current.of(place.to)) + 1
+        turn.change_current(cards=(*turn.current.cards, replace(card, to=place.to, index=index)))
         if (place.to, index) != (card.to, card.index):
             turn.say(CardDealt(round=was.round, to=place.to, index=index, card=card.told, was=card.to))
     turn.dealt()
@@ -248,15 +248,15 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
         raise RejectedError(f"{trouble.what} waits for {' or '.join(trouble.asks)}")
     if given.action not in ("accept", "remove"):
         raise RejectedError("accept that it was put right, or remove the card that waits")
-    hand = turn.state.hand
+    hand = turn.state.current
     if given.action == "remove":
         if hand is None or not hand.held:
             raise RejectedError("no card waits: accept that it was put right, or say round.void")
         gone = tuple(each.card for each in hand.held if each.card is not None)
-        turn.change_hand(held=(), gone=(*hand.gone, *gone))
+        turn.change_current(held=(), gone=(*hand.gone, *gone))
     turn.change(troubles=tuple(others))
     if hand is not None:
-        turn.change_hand(stands=stands(given))
+        turn.change_current(stands=stands(given))
         if trouble.what in DISBELIEVED:
             turn.disbelieve()
     turn.settle()
@@ -271,5 +271,5 @@ def _number(who: str | None) -> int:
 
 
 def _in_round(turn: CircleTurn) -> None:
-    if turn.state.hand is None or not turn.hand.closed:
+    if turn.state.current is None or not turn.current.closed:
         raise RejectedError("no card of a round was dealt")

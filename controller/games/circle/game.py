@@ -99,7 +99,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
 
     def taker(self, turn: CircleTurn, given: device.AnyReading | person.AnyCommand) -> Callable[[CircleTurn, Any], None] | None:
         """Some variants take an input in their own way. Nobody plays on while a card waits of which it is not known how it lies."""
-        hand = turn.state.hand
+        hand = turn.state.current
         if isinstance(given, seen.OF_THE_ROUND) and hand is not None and hand.waiting:
             raise RejectedError("a card waits that came face up, as a reader says: say card.decide or round.void")
         return turn.takes.get(type(given)) or super().taker(turn, given)
@@ -110,7 +110,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
 
     def show(self, state: CircleState) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""
-        hand, on_table = state.hand, _on_table(state)
+        hand, on_table = state.current, _on_table(state)
         last = next((entry for entry in reversed(state.entries) if entry.kind == "result"), None)
         return {
             "phase": _phase(state),
@@ -147,8 +147,8 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
 
 def _on_table(state: CircleState) -> tuple[Hand, ...]:
     """What lies open: of the round in hand, or of the last result until the next round begins."""
-    if state.hand is not None:
-        return (*open_hands(state.hand), *open_boards(state.hand))
+    if state.current is not None:
+        return (*open_hands(state.current), *open_boards(state.current))
     last = state.entry(state.round)
     return last.hands if last is not None else ()
 
@@ -164,7 +164,7 @@ def _with_pack(book: Circle, pack: str) -> Circle:
 
 def _phase(state: CircleState) -> str:
     """``closed``, ``waiting`` for a round, ``antes``, ``dealing``, ``betting``, ``showdown``, ``decision``."""
-    hand = state.hand
+    hand = state.current
     if not state.open:
         return "closed"
     if state.troubles or (hand is not None and hand.waiting):

@@ -33,15 +33,15 @@ def take_card(turn: CircleTurn, given: CardDrawn) -> None:
     if given.unsure:
         lose_place(turn, "a reading that is not sure")
         return
-    place = turn.hand.due[0]
+    place = turn.current.due[0]
     seen = given.exposed and not place.up
     if seen and place.to != "burn":  # a device's word turns no card
-        turn.change_hand(waiting=(given,))
+        turn.change_current(waiting=(given,))
         turn.irregular("deal_exposed", asks=DECISIONS, detail=place.to)
         turn.expect()
         return
     turn.put(given.card, frame_of(given), unread=given.card is None)
-    if seen and turn.state.hand is not None:
+    if seen and turn.state.current is not None:
         apply(turn, CircleDealError(name="exposed", who=place.to))
 
 
@@ -52,26 +52,26 @@ def take_packet(turn: CircleTurn, given: ShufflerPacket) -> None:
         return
     if _waits(turn, given) or not _due(turn, given, given.size):
         return
-    who = turn.hand.due[0].to
-    own = [place for place in turn.hand.due if place.to == who]
-    left = list(turn.hand.due)
+    who = turn.current.due[0].to
+    own = [place for place in turn.current.due if place.to == who]
+    left = list(turn.current.due)
     fit = own[: given.size]
     for place in fit:
         left.remove(place)
-    turn.change_hand(due=(*fit, *left))
+    turn.change_current(due=(*fit, *left))
     for place in fit:
-        if turn.state.hand is not None and turn.hand.due[:1] == (place,):  # else the deal has taken another course
+        if turn.state.current is not None and turn.current.due[:1] == (place,):  # else the deal has taken another course
             turn.put(None)
-    if given.size > len(own) and turn.state.hand is not None:
+    if given.size > len(own) and turn.state.current is not None:
         apply(turn, CircleDealError(name="too_many", who=who))
 
 
 def _waits(turn: CircleTurn, given: Came) -> bool:
     """Whether it waits behind a card of which a person says first how it lies."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.waiting:
         return False
-    turn.change_hand(waiting=(*hand.waiting, given)[:QUEUE])
+    turn.change_current(waiting=(*hand.waiting, given)[:QUEUE])
     return True
 
 
@@ -79,20 +79,20 @@ def _due(turn: CircleTurn, given: Came, count: int = 1) -> bool:
     """Whether a card is due now; else the table says what is wrong with this one."""
     state = turn.state
     shut = any(each.what == "deal_exposed_in_cut" for each in state.troubles)
-    if state.hand is None or shut:
+    if state.current is None or shut:
         if "card_out_of_round" not in state.alerts:
             turn.irregular("card_out_of_round")
         turn.raise_alert("card_out_of_round", given)
         return False
-    if state.hand.open:
+    if state.current.open:
         _premature(turn, given, count)
         return False
-    if not state.hand.closed:
-        unseen = state.hand.used is None
+    if not state.current.closed:
+        unseen = state.current.used is None
         turn.close_antes()
-        if unseen and turn.state.hand is not None:
+        if unseen and turn.state.current is not None:
             lose_place(turn)  # it need not be the first
-    if turn.state.hand is None or not turn.hand.due or turn.hand.due[0].turn:
+    if turn.state.current is None or not turn.current.due or turn.current.due[0].turn:
         leave(turn, given, count)
         turn.irregular("card_out_of_round")
         return False
@@ -101,7 +101,7 @@ def _due(turn: CircleTurn, given: Came, count: int = 1) -> bool:
 
 def _premature(turn: CircleTurn, given: Came, count: int) -> None:
     """A card came while bets were open. A common one is null and replaced where the decree says so; else a person decides."""
-    hand, card = turn.hand, given.card if isinstance(given, CardDrawn) else None
+    hand, card = turn.current, given.card if isinstance(given, CardDrawn) else None
     error = "deal_premature" if hand.spoken else "deal_extra_common"
     following = _following(turn)
     if turn.book.errors["premature"] == "replace" and following is not None and following.up and not following.turn:
@@ -115,7 +115,7 @@ def _premature(turn: CircleTurn, given: Came, count: int) -> None:
     known = turn.believed(card)
     held = CircleCard(to="", index=0, card=known, frame=frame_of(given))
     used = None if hand.used is None else hand.used + count
-    turn.change_hand(held=(*hand.held, held, *[CircleCard(to="", index=0)] * (count - 1)), used=used)
+    turn.change_current(held=(*hand.held, held, *[CircleCard(to="", index=0)] * (count - 1)), used=used)
     if turn.book.errors["premature"] == "burn":
         turn.irregular("deal_premature")
     else:
@@ -124,18 +124,18 @@ def _premature(turn: CircleTurn, given: Came, count: int) -> None:
 
 def leave(turn: CircleTurn, given: Came, count: int) -> None:
     """Cards left the pack and go nowhere."""
-    hand, card = turn.hand, given.card if isinstance(given, CardDrawn) else None
+    hand, card = turn.current, given.card if isinstance(given, CardDrawn) else None
     gone = (*hand.gone, card) if card in turn.pack and card is not None else hand.gone
-    turn.change_hand(gone=gone, used=None if hand.used is None else hand.used + count)
+    turn.change_current(gone=gone, used=None if hand.used is None else hand.used + count)
 
 
 def _following(turn: CircleTurn) -> CirclePlace | None:
     """Where the first card of the next street goes."""
     every = streets(turn.book, turn.settings)
-    number = turn.hand.street + 1
+    number = turn.current.street + 1
     if number == len(every):
         return None
-    return next(iter(places(every[number], turn.hand.live, turn.hand.cards)), None)
+    return next(iter(places(every[number], turn.current.live, turn.current.cards)), None)
 
 
 # What a silence hides
@@ -153,12 +153,12 @@ def take_silence(turn: CircleTurn, given: AnyReading) -> None:
 
 def lose_place(turn: CircleTurn, detail: str | None = None) -> None:
     """Cards may have gone unseen. Where some are due, a person says how many lie where."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None:
         return
-    turn.change_hand(used=None)
+    turn.change_current(used=None)
     if hand.closed and hand.due and not hand.due[0].turn and not hand.open:
-        turn.change_hand(doubted=True)
+        turn.change_current(doubted=True)
         due = sum(not place.turn for place in hand.due)
         to = hand.due[0].to
         lies = f"{due} cards are due, the next to {to}; cards.deal, cards.burn or cards.show say first what lies there already"

@@ -35,14 +35,14 @@ OF_THE_ROUND = (BettingClose, CardsBurn, CardsDeal, CardsShow, CardsTurn, DealEr
 
 def decide(turn: CircleTurn, given: CardDecide) -> None:
     """About the card that waits: it lies face down after all, it does lie face up, or it leaves the game. Else as always."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.waiting:
         errors.decide(turn, given)
         return
     first, *others = hand.waiting
     assert isinstance(first, CardDrawn)
     turn.resumed = hand.street
-    turn.change_hand(waiting=(), stands=stands(given))
+    turn.change_current(waiting=(), stands=stands(given))
     match given.action:
         case "accept":
             turn.put(first.card, frame_of(first), unread=first.card is None)
@@ -55,7 +55,7 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
         case _:
             raise RejectedError("accept that the card lies face down, say that it is exposed, or remove it")
     for each in others:
-        if turn.state.hand is None:
+        if turn.state.current is None:
             break
         if isinstance(each, CardDrawn):
             take_card(turn, each)
@@ -70,8 +70,8 @@ def _lies_open(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
     named = given.card
     if named is not None and not is_card(named):
         raise RejectedError(f"{named!r} is no card: it is rank and suit, as 7h or Ts")
-    to = turn.hand.due[0].to
+    to = turn.current.due[0].to
     card = replace(first, card=named, frame=None) if named not in (None, first.card) else first
     turn.put(card.card, frame_of(card), exposed=True, unread=card.card is None)
-    if turn.state.hand is not None:
+    if turn.state.current is not None:
         apply(turn, CircleDealError(name="bared" if given.fault == "player" else "exposed", who=to))

@@ -176,7 +176,7 @@ class CircleState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     deck: bool | None = None
     unchecked: int | None = None
     anew: bool = False
-    hand: CircleRound | None = None
+    current: CircleRound | None = None
     played: tuple[CircleRound, ...] = ()
     troubles: tuple[CircleTrouble, ...] = ()
     raised: int | None = None
@@ -186,7 +186,7 @@ class CircleState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
         found = [command for trouble in self.troubles for command in trouble.asks]
-        hand = self.hand
+        hand = self.current
         if hand is not None and hand.waiting:
             return ("card.decide", "round.void")
         if not found and hand is not None:

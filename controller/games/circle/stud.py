@@ -34,7 +34,7 @@ def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
     card = _card(turn, error, seat)
     if seat is None:
         turn.irregular(error.what, detail=error.who)  # a dead card: nobody has it
-    elif card is not None and turn.hand.street == 0 and card.index <= HOLE and not turn.hand.begun:
+    elif card is not None and turn.current.street == 0 and card.index <= HOLE and not turn.current.begun:
         _first_cards(turn, error, seat, card)
     elif card is not None and turn.dealing_last and card.index == turn.size:
         _last_card(turn, error, seat, card)
@@ -53,8 +53,8 @@ def _next_up(turn: StudTurn, error: CircleDealError) -> None:
 
 def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard) -> None:
     """One of the first two: it is the open card, the third comes covered. Both: the player has his ante back, and is out."""
-    both = any(each.up for each in turn.hand.of(seat.who) if each.index <= HOLE and each.index != card.index)
-    third = next((place for place in turn.hand.due if place.to == seat.who and place.up), None)
+    both = any(each.up for each in turn.current.of(seat.who) if each.index <= HOLE and each.index != card.index)
+    third = next((place for place in turn.current.due if place.to == seat.who and place.up), None)
     if not both and third is None:
         turn.trouble(error.what, who=seat.who)  # the third lies open already
         return
@@ -64,18 +64,18 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card:
     if both:
         law = turn.book.laws[what]
         by = None if error.by is None else error.by.by
-        turn.say(BetPlaced(round=turn.hand.round, who=seat.who, bet="ante", lies=False, by=by))
+        turn.say(BetPlaced(round=turn.current.round, who=seat.who, bet="ante", lies=False, by=by))
         turn.change_seat(seat.who, stands="annulled")
         turn.collect(seat.who, error.name, law)
-        turn.change_hand(due=tuple(place for place in turn.hand.due if place.to != seat.who))
+        turn.change_current(due=tuple(place for place in turn.current.due if place.to != seat.who))
         turn.settle()
     else:
-        turn.change_hand(due=tuple(replace(place, up=False) if place is third else place for place in turn.hand.due))
+        turn.change_current(due=tuple(replace(place, up=False) if place is third else place for place in turn.current.due))
 
 
 def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: CircleCard) -> None:
     """The last card. Of two players: no more bets, both show. Else the player says whether he goes on betting."""
-    hand = turn.hand
+    hand = turn.current
     if hand.spoken and hand.open:
         turn.trouble(error.what, who=seat.who)
         return
@@ -84,7 +84,7 @@ def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: C
         turn.trouble("deal_last_card", who=seat.who, asks=("hand.act", "round.void"))
         return
     turn.irregular("deal_last_of_two", detail=seat.who)
-    turn.change_hand(straight_to_showdown=True)
+    turn.change_current(straight_to_showdown=True)
     if hand.open:
         turn.close_unspoken()
 
@@ -93,13 +93,13 @@ def _lies_open(turn: StudTurn, card: CircleCard) -> None:
     if not card.up and card.card is not None:
         turn.turn(card, card.card)
     elif not card.up:
-        turn.change_hand(cards=tuple(replace(each, up=True) if each == card else each for each in turn.hand.cards))
+        turn.change_current(cards=tuple(replace(each, up=True) if each == card else each for each in turn.current.cards))
         turn.irregular("card_unread", asks=("cards.show",), detail=f"{card.to} {card.index}")
 
 
 def _player(turn: StudTurn, error: CircleDealError) -> CircleSeat | None:
     """Whose card it was; None: a device saw one that is nobody's."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.closed:
         raise RejectedError("no card of a round was dealt")
     seat = hand.seat(error.who)
@@ -112,7 +112,7 @@ def _player(turn: StudTurn, error: CircleDealError) -> CircleSeat | None:
 
 def _card(turn: StudTurn, error: CircleDealError, seat: CircleSeat | None) -> CircleCard | None:
     """Which card of his, the last one if nobody says it."""
-    own = () if seat is None else turn.hand.of(seat.who)
+    own = () if seat is None else turn.current.of(seat.who)
     return next((each for each in reversed(own) if error.index in (None, each.index)), None)
 
 
@@ -122,19 +122,19 @@ def show(turn: StudTurn, given: CardsShow) -> None:
     _show(turn, given)
     after = turn.speaker
     if before is not None and after not in (None, before):
-        turn.say(BettingOpened(round=turn.hand.round, interval=turn.hand.interval, first=after))
+        turn.say(BettingOpened(round=turn.current.round, interval=turn.current.interval, first=after))
 
 
 def _show(turn: StudTurn, given: CardsShow) -> None:
     """As always; where so many open cards of a player were not read, these they are."""
-    hand = turn.state.hand
+    hand = turn.state.current
     unread = [each for each in hand.of(given.who) if each.up and each.card is None] if hand is not None else []
     covered = any(not each.up for each in hand.of(given.who)) if hand is not None else False
     if given.index is not None or not covered or len(unread) != len(given.cards):
         cards.show(turn, given)
         return
     for card, value in zip(unread, given.cards, strict=True):
-        if turn.state.hand is not None:
+        if turn.state.current is not None:
             cards.show(turn, replace(given, index=card.index, cards=(value,)))
 
 
@@ -148,13 +148,13 @@ def act(turn: StudTurn, given: HandAct) -> None:
     if trouble is None:
         raise RejectedError(f"{given.who} is not asked whether he goes on")
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
-    turn.say(HandDecided(round=turn.hand.round, who=given.who, decision=given.action, by=given.by))
+    turn.say(HandDecided(round=turn.current.round, who=given.who, decision=given.action, by=given.by))
     if given.action == "pass":
         turn.change_seat(given.who, stands="side")
     else:
-        last = turn.hand.of(given.who)[-1]
-        turn.change_hand(cards=tuple(replace(each, up=False) if each == last else each for each in turn.hand.cards))
-    if turn.hand.open and not turn.hand.spoken and sum(seat.stands == "in" for seat in turn.hand.live) <= 1:
+        last = turn.current.of(given.who)[-1]
+        turn.change_current(cards=tuple(replace(each, up=False) if each == last else each for each in turn.current.cards))
+    if turn.current.open and not turn.current.spoken and sum(seat.stands == "in" for seat in turn.current.live) <= 1:
         turn.close_unspoken(given.by)
     turn.dealt()
 
@@ -169,7 +169,7 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
     if not turn.dealing_last:
         apply(turn, replace(error, name="order"))
         return
-    hand = turn.hand
+    hand = turn.current
     order = [place.to for place in turn.coming(hand.street) if place.to != seat.who and place.to.startswith("seat:")]
     lying = [each for each in hand.cards if each.index == turn.size and each.to.startswith("seat:")]
     if not error.seen or not hand.of(DEAD) or len(lying) > len(order) or hand.open or hand.showdown:
@@ -184,24 +184,24 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
         order = [place.to for place in hand.due if place.to != seat.who]
     up = {place.to: place.up for place in hand.due}
     left = tuple(CirclePlace(to=each, up=up.get(each, False)) for each in order)
-    turn.change_hand(due=(*left, CirclePlace(to=seat.who, turn=True)))
+    turn.change_current(due=(*left, CirclePlace(to=seat.who, turn=True)))
     turn.dealt()
 
 
 def _moves(turn: StudTurn, card: CircleCard, to: str) -> None:
     if card.to != to:
-        turn.change_hand(cards=tuple(replace(each, to=to) if each is card else each for each in turn.hand.cards))
-        turn.say(CardDealt(round=turn.hand.round, to=to, index=card.index, card=card.told, was=card.to))
+        turn.change_current(cards=tuple(replace(each, to=to) if each is card else each for each in turn.current.cards))
+        turn.say(CardDealt(round=turn.current.round, to=to, index=card.index, card=card.told, was=card.to))
 
 
 def _burn(turn: StudTurn, error: CircleDealError) -> None:
     """A card came before the bets were closed: it waits, and leaves with as many as there are players."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or not hand.open:
         raise RejectedError("no betting interval is open: no card is too early")
     turn.irregular(error.what, detail=error.who)
     used = None if hand.used is None else hand.used + error.count
-    turn.change_hand(held=(*hand.held, *[CircleCard(to="", index=0)] * error.count), used=used)
+    turn.change_current(held=(*hand.held, *[CircleCard(to="", index=0)] * error.count), used=used)
 
 
 class StudTurn(CircleTurn):
@@ -227,7 +227,7 @@ class StudTurn(CircleTurn):
     @property
     def speaker(self) -> str | None:
         """Who speaks first, as long as bets are open and nobody has."""
-        hand, words = self.state.hand, self.book.speaks
+        hand, words = self.state.current, self.book.speaks
         if hand is None or not hand.open or hand.spoken:
             return None
         return SPEAKS[words[min(hand.interval, len(words)) - 1]](hand, self.book)
@@ -235,11 +235,11 @@ class StudTurn(CircleTurn):
     @property
     def dealing_last(self) -> bool:
         """Whether the last street is dealt, or was."""
-        return self.hand.street == len(streets(self.book, self.settings)) - 1
+        return self.current.street == len(streets(self.book, self.settings)) - 1
 
     def put(self, card: str | None, frame: Frame | None = None, *, exposed: bool = False, **how: bool) -> None:
         """As always; a covered card that was seen holds up what follows."""
-        place = self.hand.due[0]
+        place = self.current.due[0]
         own = self.book.errors["exposed"] == "hole_cards"
         self._waits = own and exposed and not place.up and place.to != "burn"
         super().put(card, frame, exposed=exposed, **how)
@@ -247,36 +247,36 @@ class StudTurn(CircleTurn):
     def release(self) -> None:
         """The deal goes on."""
         self._waits = False
-        if self.state.hand is not None:
+        if self.state.current is not None:
             self.dealt()
 
     def dealt(self) -> None:
         """As always; who was skipped gets a dead card when the others have theirs."""
         if self._waits:
             return
-        while self.state.hand is not None and self.hand.due and self.hand.due[0].turn:
-            self._give_dead(self.hand.due[0].to)
+        while self.state.current is not None and self.current.due and self.current.due[0].turn:
+            self._give_dead(self.current.due[0].to)
         super().dealt()
 
     def _give_dead(self, to: str) -> None:
-        dead = self.hand.of(DEAD)[0]
-        card = replace(dead, to=to, index=free(self.hand.of(to)))
-        left = tuple(each for each in self.hand.cards if each is not dead)
-        self.change_hand(due=self.hand.due[1:], cards=(*left, card))
+        dead = self.current.of(DEAD)[0]
+        card = replace(dead, to=to, index=free(self.current.of(to)))
+        left = tuple(each for each in self.current.cards if each is not dead)
+        self.change_current(due=self.current.due[1:], cards=(*left, card))
         self.change_seat(to, shown=False)
-        self.say(CardDealt(round=self.hand.round, to=to, index=card.index, card=None, was=DEAD))
+        self.say(CardDealt(round=self.current.round, to=to, index=card.index, card=None, was=DEAD))
 
     def settle(self) -> None:
         """As always; betting opens when the open cards are known."""
         super().settle()
-        hand = self.state.hand
+        hand = self.state.current
         if hand is not None and hand.street >= 0 and not (hand.due or hand.open or hand.showdown):
             self.dealt()
 
     def open_betting(self) -> None:
         """As always, but not before it is known which cards lie open, and who bets."""
-        unread = any(card.up and card.card is None for seat in self.hand.live for card in self.hand.of(seat.who))
-        if self.hand.straight_to_showdown:
+        unread = any(card.up and card.card is None for seat in self.current.live for card in self.current.of(seat.who))
+        if self.current.straight_to_showdown:
             self.show_down()
         elif unread or any(each.what == "deal_last_card" for each in self.state.troubles):
             self.expect()
@@ -285,16 +285,16 @@ class StudTurn(CircleTurn):
 
     def close_unspoken(self, by: str | None = None) -> None:
         """An interval that was opened is none: nobody bets in it."""
-        self.change_hand(open=False)
-        self.say(BettingClosed(round=self.hand.round, interval=self.hand.interval, by=by))
+        self.change_current(open=False)
+        self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.show_down()
 
     def next_street(self) -> None:
         """As always; cards that came too early leave first, and as many as there are players with them."""
-        hand = self.hand
+        hand = self.current
         if hand.held and self.book.errors["premature"] == "burn" and not self.dealing_last:
             law = self.book.laws["deal_premature"]
-            self.change_hand(held=(), gone=(*hand.gone, *(each.card for each in hand.held if each.card is not None)))
+            self.change_current(held=(), gone=(*hand.gone, *(each.card for each in hand.held if each.card is not None)))
             for _ in hand.held:
                 self.say(CardRemoved(round=hand.round, why="premature", card=None, law=law.rule, article=law.article))
             self._burns = len(hand.live)
@@ -303,14 +303,14 @@ class StudTurn(CircleTurn):
 
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
         """As always; who has bared covered cards gets the next one face up."""
-        bared = {seat.who for seat in self.hand.live if seat.bared}
-        self.change_hand(seats=tuple(replace(seat, bared=False) for seat in self.hand.seats))
+        bared = {seat.who for seat in self.current.live if seat.bared}
+        self.change_current(seats=tuple(replace(seat, bared=False) for seat in self.current.seats))
         found = tuple(replace(place, up=place.up or place.to in bared) for place in super().coming(street))
         return (*[CirclePlace(to="burn")] * self._burns, *found)
 
     def look_for_lack(self) -> None:
         """Where the last cards do not suffice the dead ones are mixed in; if they still do not, one is for all."""
-        hand, dead = self.hand, self.hand.of(DEAD)
+        hand, dead = self.current, self.current.of(DEAD)
         if hand.used is None or not dead or not self.dealing_last:
             super().look_for_lack()
             return
@@ -319,10 +319,10 @@ class StudTurn(CircleTurn):
             return
         law = self.book.laws["cards_lacking"]
         self.irregular("cards_lacking", detail=f"{left} cards are left, {needed} are needed: the dead ones are mixed in")
-        self.change_hand(cards=tuple(each for each in hand.cards if each.to != DEAD), used=hand.used - len(dead))
+        self.change_current(cards=tuple(each for each in hand.cards if each.to != DEAD), used=hand.used - len(dead))
         self.say(CardRemoved(round=hand.round, why="mixed_in", card=None, to=DEAD, law=law.rule, article=law.article))
         if needed > left + len(dead):
             burns = tuple(place for place in hand.due if place.to == "burn")
-            self.change_hand(due=(*burns, CirclePlace(to="board", up=True)))
+            self.change_current(due=(*burns, CirclePlace(to="board", up=True)))
             self.irregular("cards_lacking", detail=f"{left + len(dead)} cards are left, {needed} are needed: one is for all")
         super().look_for_lack()

@@ -52,28 +52,28 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     """The street that goes on in this step, where a card of it had waited."""
 
     @property
-    def hand(self) -> CircleRound:
+    def current(self) -> CircleRound:
         """The round in hand."""
-        assert self.state.hand is not None
-        return self.state.hand
+        assert self.state.current is not None
+        return self.state.current
 
     @property
     def pack(self) -> tuple[str, ...]:
         """The cards that are played with."""
-        return pack(self.book, self.state.hand.players if self.state.hand is not None else len(self.state.seated))
+        return pack(self.book, self.state.current.players if self.state.current is not None else len(self.state.seated))
 
     @property
     def number(self) -> int:
         """The round in hand; 0 without one."""
-        return self.state.hand.round if self.state.hand else 0
+        return self.state.current.round if self.state.current else 0
 
-    def change_hand(self, **fields: Any) -> None:
+    def change_current(self, **fields: Any) -> None:
         """Change the round in hand."""
-        self.change(hand=replace(self.hand, **fields))
+        self.change(current=replace(self.current, **fields))
 
     def change_seat(self, who: str, **fields: Any) -> None:
         """Change how a player of the round in hand stands."""
-        self.change_hand(seats=tuple(replace(seat, **fields) if seat.who == who else seat for seat in self.hand.seats))
+        self.change_current(seats=tuple(replace(seat, **fields) if seat.who == who else seat for seat in self.current.seats))
 
     # The course of a round
 
@@ -98,44 +98,44 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
             order = (*order[1:], button)
         hand = CircleRound(round=number, seats=tuple(CircleSeat(number=each) for each in order), players=len(self.state.seated))
         relaunch = self.state.anew
-        self.change(round=number, hand=hand, anew=False, fresh=False)
+        self.change(round=number, current=hand, anew=False, fresh=False)
         call = self.book.announcements.get("bets_open")
         self.say(RoundOpened(round=number, by=by, relaunch=relaunch, announcement=call))
 
     def close_antes(self, by: str | None = None) -> None:
         """The antes are in, the deal begins. Where nobody says so, the first card shows it: one may have come unseen before."""
-        self.change_hand(closed=True, used=self.hand.used if by is None else 0)
-        self.say(BetsClosed(round=self.hand.round, by=by, unobserved=by is None))
+        self.change_current(closed=True, used=self.current.used if by is None else 0)
+        self.say(BetsClosed(round=self.current.round, by=by, unobserved=by is None))
         self.next_street()
 
     def next_street(self) -> None:
         """The next cards may come; after the last street the hands are shown."""
         all_streets = streets(self.book, self.settings)
-        number = self.hand.street + 1
+        number = self.current.street + 1
         if number == len(all_streets):
             self.show_down()
             return
-        self.change_hand(street=number, due=self.coming(number), doubted=False, blind=False)
+        self.change_current(street=number, due=self.coming(number), doubted=False, blind=False)
         self.look_for_lack()
-        if self.state.hand is not None:
+        if self.state.current is not None:
             self.place_held()
         self.expect()
 
     def place_held(self) -> None:
         """What came while bets were open goes where the first cards are due."""
-        held = self.hand.held
-        self.change_hand(held=())
+        held = self.current.held
+        self.change_current(held=())
         for card in held:
-            if self.state.hand is not None and self.hand.due and not self.hand.due[0].turn:
+            if self.state.current is not None and self.current.due and not self.current.due[0].turn:
                 self.put(card.card, card.frame, counted=True)
 
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
         """Where the cards of a street go."""
-        return places(streets(self.book, self.settings)[street], self.hand.live, self.hand.cards)
+        return places(streets(self.book, self.settings)[street], self.current.live, self.current.cards)
 
     def look_for_lack(self) -> None:
         """A round that the pack has no cards for any more is null. Those that are held have come already."""
-        hand = self.hand
+        hand = self.current
         coming = sum(not place.turn for place in hand.due) - len(hand.held)
         if hand.used is not None and hand.used + coming > len(self.pack):
             self.irregular("cards_lacking", detail=f"{len(self.pack) - hand.used} cards are left, {coming} are needed")
@@ -155,18 +155,18 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         ``exposed``: it came face up where it should lie covered; ``unread``: a reader should have known it; ``counted``: it left
         the pack before.
         """
-        hand, place = self.hand, self.hand.due[0]
+        hand, place = self.current, self.current.due[0]
         hidden = not place.up and place.to != "burn"
         known = None if hand.blind and hidden else self.believed(card, 0 if counted else 1)
         used = hand.used if counted or hand.used is None else hand.used + 1
-        self.change_hand(due=hand.due[1:], used=used)
+        self.change_current(due=hand.due[1:], used=used)
         if place.to == "burn":
-            self.change_hand(gone=(*self.hand.gone, known) if known else self.hand.gone)
+            self.change_current(gone=(*self.current.gone, known) if known else self.current.gone)
             self.say(CardsBurned(round=hand.round, count=1))
         else:
             lies = place.up or exposed
             index = free(hand.of(place.to))
-            self.change_hand(cards=(*self.hand.cards, CircleCard(to=place.to, index=index, up=lies, card=known, frame=frame)))
+            self.change_current(cards=(*self.current.cards, CircleCard(to=place.to, index=index, up=lies, card=known, frame=frame)))
             self.say(CardDealt(round=hand.round, to=place.to, index=index, card=known if lies else None))
             if not lies or known is None:
                 self.change_seat(place.to, shown=False)
@@ -176,10 +176,10 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     def dealt(self) -> None:
         """If all cards of the street lie, bets open."""
-        if self.state.hand is None or self.hand.due or self.hand.open or self.hand.showdown:
+        if self.state.current is None or self.current.due or self.current.open or self.current.showdown:
             self.expect()
             return
-        for seat in self.hand.seats:
+        for seat in self.current.seats:
             if seat.stands == "away":
                 self.collect(seat.who, "absent", self.book.laws["deal_absent"])
         self.open_betting()
@@ -194,77 +194,77 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         if card not in self.pack:
             self.trouble("card_foreign")
             return None
-        if self.hand.known.count(card) + times > 1:
+        if self.current.known.count(card) + times > 1:
             self.trouble("card_duplicate")
             return None
         return card
 
     def disbelieve(self) -> None:
         """What a reader said of covered cards does not count: they are known when they are shown."""
-        cards = tuple(each if each.up else replace(each, card=None, frame=None) for each in self.hand.cards)
-        self.change_hand(cards=cards, gone=(), held=tuple(replace(each, card=None) for each in self.hand.held), blind=True)
+        cards = tuple(each if each.up else replace(each, card=None, frame=None) for each in self.current.cards)
+        self.change_current(cards=cards, gone=(), held=tuple(replace(each, card=None) for each in self.current.held), blind=True)
 
     def doubt(self) -> None:
         """Not all cards that were due came from the reader. If one may have gone unseen, one did: who has which is not known."""
-        if self.hand.doubted:
+        if self.current.doubted:
             self.disbelieve()
 
     def collect(self, who: str, why: str, law: Law) -> None:
         """The cards of a hand leave the table, unseen."""
-        own = self.hand.of(who)
+        own = self.current.of(who)
         if own:
-            left = tuple(each for each in self.hand.cards if each.to != who)
-            self.change_hand(cards=left, gone=(*self.hand.gone, *(each.card for each in own if each.card is not None)))
-            self.say(CardRemoved(round=self.hand.round, why=why, card=None, to=who, law=law.rule, article=law.article))
+            left = tuple(each for each in self.current.cards if each.to != who)
+            self.change_current(cards=left, gone=(*self.current.gone, *(each.card for each in own if each.card is not None)))
+            self.say(CardRemoved(round=self.current.round, why=why, card=None, to=who, law=law.rule, article=law.article))
 
     def remove(self, card: CircleCard, why: str, law: Law) -> None:
         """A card is null; it is told if it lay open."""
-        hand = self.hand
+        hand = self.current
         left = tuple(each for each in hand.cards if each != card)
-        self.change_hand(cards=left, gone=(*hand.gone, card.card) if card.card else hand.gone)
+        self.change_current(cards=left, gone=(*hand.gone, card.card) if card.card else hand.gone)
         self.say(CardRemoved(round=hand.round, why=why, card=card.told, to=card.to, law=law.rule, article=law.article))
 
     def turn(self, card: CircleCard, value: str) -> None:
         """A card that lay covered lies open now: it is this one."""
         frame = card.frame if card.card == value else None  # else it would tell what the reader took it for
         opened = replace(card, up=True, card=value, frame=frame)
-        self.change_hand(cards=tuple(opened if each == card else each for each in self.hand.cards))
-        self.say(CardTurned(round=self.hand.round, to=card.to, index=card.index, card=value))
+        self.change_current(cards=tuple(opened if each == card else each for each in self.current.cards))
+        self.say(CardTurned(round=self.current.round, to=card.to, index=card.index, card=value))
 
     # Bets
 
     def open_betting(self) -> None:
         """A betting interval begins; there is none where at most one player has anything left to bet."""
-        able = [seat for seat in self.hand.live if seat.stands == "in"]
+        able = [seat for seat in self.current.live if seat.stands == "in"]
         if len(able) <= 1:
             self.next_street()
             return
-        number = self.hand.interval + 1
-        seats = tuple(replace(seat, raises=0) for seat in self.hand.seats)
+        number = self.current.interval + 1
+        seats = tuple(replace(seat, raises=0) for seat in self.current.seats)
         words = self.book.speaks
-        first = SPEAKS[words[min(number, len(words)) - 1]](self.hand, self.book)
-        self.change_hand(interval=number, open=True, bet=False, spoken=False, seats=seats)
+        first = SPEAKS[words[min(number, len(words)) - 1]](self.current, self.book)
+        self.change_current(interval=number, open=True, bet=False, spoken=False, seats=seats)
         call = self.book.announcements.get("first_interval") if number == 1 else None
-        self.say(BettingOpened(round=self.hand.round, interval=number, first=first, announcement=call))
+        self.say(BettingOpened(round=self.current.round, interval=number, first=first, announcement=call))
         self.expect()
 
     def close_betting(self, by: str | None = None) -> None:
         """The bets are equal."""
-        self.change_hand(open=False, begun=True)
-        self.say(BettingClosed(round=self.hand.round, interval=self.hand.interval, by=by))
+        self.change_current(open=False, begun=True)
+        self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.next_street()
 
     # The end of a round
 
     def show_down(self) -> None:
         """The hands are shown."""
-        self.change_hand(showdown=True, due=())
+        self.change_current(showdown=True, due=())
         self.settle()
         self.expect()
 
     def settle(self) -> None:
         """The result, once everything that it needs lies open and nothing waits for a person."""
-        hand = self.state.hand
+        hand = self.state.current
         if hand is None or hand.waiting or self.state.troubles:
             return
         if len(hand.live) == 1 and hand.closed:
@@ -274,7 +274,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     def win(self, who: str, confirmed_by: str | None = None) -> None:
         """All others gave up, or do not show: who is left wins, and shows nothing."""
-        hand = self.hand
+        hand = self.current
         self.result(hand, CircleShown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
 
     def result(self, of: CircleRound | PokerEntry, shown: CircleShown, confirmed_by: str | None = None) -> None:
@@ -314,14 +314,14 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
     def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
         self.state = self.state.with_entry(entry)
-        if self.state.hand is not None and self.state.hand.round == entry.round:
-            self.change(hand=None, troubles=())
+        if self.state.current is not None and self.state.current.round == entry.round:
+            self.change(current=None, troubles=())
 
     # What is said besides
 
     def expect(self) -> None:
         """Say where the next card belongs, when it is not what was said last."""
-        hand = self.state.hand
+        hand = self.state.current
         due: tuple[CirclePlace, ...] = hand.due if hand is not None and not (hand.open or hand.waiting) else ()
         to = due[0].to if due and not due[0].turn else None
         if to != self.state.expected:

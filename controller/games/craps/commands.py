@@ -36,7 +36,7 @@ def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
         raise refuse(turn, "bet_maximum_simple", f"the highest stake, {highest}, is {low} to {high} times the minimum")
     turn.open_session(
         given,
-        hand=None,
+        current=None,
         before=None,
         shooter=None,
         thrown=None,
@@ -54,14 +54,14 @@ def open_session(turn: CrapsTurn, given: SessionOpen) -> None:
 def close_session(turn: CrapsTurn, given: SessionClose) -> None:
     """The table closes. A throw without a result stays unresolved; the dice of today are not those of tomorrow."""
     session(turn)
-    hand, dice = turn.state.hand, turn.state.set
-    if hand and (hand.closed or hand.asks):
-        turn.unresolved(hand, "undecided", hand.dice)
+    current, dice = turn.state.current, turn.state.set
+    if current and (current.closed or current.asks):
+        turn.unresolved(current, "undecided", current.dice)
     if (point := turn.point) is not None:
-        turn.change(hand=None)
+        turn.change(current=None)
         turn.irregular("series_unfinished", detail=f"point {point}")
     past = (*turn.state.used, *(dice.serials if dice else ())) or turn.state.past  # a session without dice used none
-    turn.change(open=False, hand=None, set=None, used=(), past=past, relaunch=False)
+    turn.change(open=False, current=None, set=None, used=(), past=past, relaunch=False)
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
 
@@ -73,8 +73,8 @@ def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
     session(turn)
     _person(turn)
     state = turn.state
-    if state.hand:
-        raise RejectedError(f"round {state.hand.round} is in hand; it has no result yet")
+    if state.current:
+        raise RejectedError(f"round {state.current.round} is in hand; it has no result yet")
     if waiting := state.unresolved():
         raise RejectedError(f"round {waiting[0].round} has no result yet: say round.confirm or round.void")
     if state.last == 0:
@@ -89,13 +89,13 @@ def close_bets(turn: CrapsTurn, given: BetsClose) -> None:
     """No more bets: the shooter throws at once."""
     session(turn)
     _person(turn)
-    hand = turn.state.hand
-    if hand is None or hand.closed:
+    current = turn.state.current
+    if current is None or current.closed:
         raise RejectedError("no bets are open")
     turn.change(gap=False, airborne=None)
     if turn.settings.early_throw == "ignored" and turn.state.dice != "moving":
         turn.change(moved=False)
-        turn.change_hand(throw=None, frames=())
+        turn.change_current(throw=None, frames=())
     turn.close_bets(by=given.by)
 
 
@@ -105,18 +105,18 @@ def close_bets(turn: CrapsTurn, given: BetsClose) -> None:
 def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
     """The croupier says what the dice show."""
     session(turn)
-    dice, hand = _dice(given.values), turn.state.hand
-    if hand is None:
+    dice, current = _dice(given.values), turn.state.current
+    if current is None:
         raise RejectedError("no throw waits for its dice: bets were not opened")
-    _in_order(turn, hand.round)
-    if hand.dice is not None:
-        raise RejectedError(f"round {hand.round} has its dice and waits for {' or '.join(hand.asks)}")
-    if not hand.closed:
+    _in_order(turn, current.round)
+    if current.dice is not None:
+        raise RejectedError(f"round {current.round} has its dice and waits for {' or '.join(current.asks)}")
+    if not current.closed:
         if not turn.by_itself:
             raise RejectedError(f"bets are still open{_cited(turn, 'throw_before_close')}")
         turn.close_bets(by=given.by)
-    if turn.state.hand and turn.state.hand.asks != DECISIONS:
-        turn.change_hand(asks=())
+    if turn.state.current and turn.state.current.asks != DECISIONS:
+        turn.change_current(asks=())
     land(turn, dice, stands(given))
 
 
@@ -140,11 +140,11 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
         if not of.asks:
             raise RejectedError(f"round {of.round} waits for no decision")
         if dice is None:
-            turn.change_hand(asks=(), stands=who)
+            turn.change_current(asks=(), stands=who)
             return
         if not of.closed:
             turn.close_bets(unobserved=True)
-            of = turn.state.hand or of
+            of = turn.state.current or of
     if dice is None:
         raise RejectedError(f"round {of.round} has no candidate: say the dice")
     turn.result(of, dice, confirmed_by=who)
@@ -258,13 +258,15 @@ def _in_order(turn: CrapsTurn, number: int) -> None:
 
 def _undecided(turn: CrapsTurn, number: int | None, command: str) -> CrapsRound | CrapsEntry:
     """The round that a decision is about: the one in hand, else the first unresolved one, else it must be named."""
-    hand, waiting = turn.state.hand, turn.state.unresolved()
+    current, waiting = turn.state.current, turn.state.unresolved()
     if number is None:
-        if hand and not waiting and (command == "round.void" or hand.asks):
-            return hand
-        if len(waiting) == 1 and not (hand and hand.asks):
+        if current and not waiting and (command == "round.void" or current.asks):
+            return current
+        if len(waiting) == 1 and not (current and current.asks):
             return waiting[0]
         if not waiting:
-            raise RejectedError(f"round {hand.round} waits for no decision" if hand else "no throw waits for a decision")
-        raise RejectedError(f"say which round: {', '.join(str(each.round) for each in (*waiting, *((hand,) if hand else ())))}")
-    return named(turn.state, hand, number, rounds="throws", has="has its result; to replace it say result.correct")
+            raise RejectedError(f"round {current.round} waits for no decision" if current else "no throw waits for a decision")
+        raise RejectedError(
+            f"say which round: {', '.join(str(each.round) for each in (*waiting, *((current,) if current else ())))}"
+        )
+    return named(turn.state, current, number, rounds="throws", has="has its result; to replace it say result.correct")

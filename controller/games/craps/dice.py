@@ -62,7 +62,7 @@ def choose_dice(turn: CrapsTurn, given: DiceChoose) -> None:
 def report_die(turn: CrapsTurn, given: DieReport) -> None:
     """A die fell to the floor, or one that had was found."""
     session(turn)
-    dice, hand, serial = turn.state.set, turn.state.hand, given.serial
+    dice, current, serial = turn.state.set, turn.state.current, given.serial
     fell = not given.found and (dice is None or serial is None or serial in dice.playing)
     if dice is not None:
         serial = serial or _the_only(dice.lost if given.found else dice.playing)
@@ -75,8 +75,8 @@ def report_die(turn: CrapsTurn, given: DieReport) -> None:
         lost = others if given.found else (*others, serial)
         unfit = tuple(why for why in dice.unfit if why != "die_lost" or lost)
         turn.change(set=replace(dice, lost=lost, playing=playing, unfit=unfit))
-    turn.say(DieLost(round=hand.round if hand else 0, serial=serial, found=given.found, by=given.by))
-    if hand and hand.closed and fell:
+    turn.say(DieLost(round=current.round if current else 0, serial=serial, found=given.found, by=given.by))
+    if current and current.closed and fell:
         turn.ask("die_off_table", detail=serial)
 
 
@@ -93,5 +93,5 @@ def _the_only(dice: tuple[str, ...]) -> str:
 
 
 def _not_thrown(turn: CrapsTurn) -> None:
-    if (hand := turn.state.hand) and hand.closed:
-        raise RejectedError(f"the dice of round {hand.round} are thrown, and have no result yet")
+    if (current := turn.state.current) and current.closed:
+        raise RejectedError(f"the dice of round {current.round} are thrown, and have no result yet")

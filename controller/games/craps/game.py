@@ -118,8 +118,8 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
 
     def _asks(self, state: CrapsState) -> list[str]:
         """The commands one of which the table waits for: of the throw in hand, of an unresolved one, or of the dice."""
-        if state.hand and state.hand.asks:
-            return list(state.hand.asks)
+        if state.current and state.current.asks:
+            return list(state.current.asks)
         if state.unresolved():
             return list(DECISIONS)
         lacking = self.turn(state).lacking() if state.open and state.last != 0 else None
@@ -143,6 +143,6 @@ def _phase(state: CrapsState, asks: list[str]) -> str:
         return "closed"
     if asks:
         return "decision"
-    if state.hand is None:
+    if state.current is None:
         return "relaunch" if state.relaunch else "waiting"
-    return "bets_closed" if state.hand.closed else "bets_open"
+    return "bets_closed" if state.current.closed else "bets_open"

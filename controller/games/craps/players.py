@@ -32,8 +32,8 @@ def set_shooter(turn: CrapsTurn, given: ShooterSet) -> None:
     """The dice go to a seat: the next one clockwise, unless nobody knows who sits where."""
     session(turn)
     state, now = turn.state, turn.state.shooter
-    if state.hand and state.hand.closed:
-        raise RejectedError(f"the dice of round {state.hand.round} are thrown, and have no result yet")
+    if state.current and state.current.closed:
+        raise RejectedError(f"the dice of round {state.current.round} are thrown, and have no result yet")
     if state.last == 0:
         raise RejectedError("the last shooter has thrown: the table closes")
     if state.seats and given.seat not in state.seats:
@@ -132,7 +132,7 @@ def _seat(who: str) -> None:
 
 
 def _bets_open(turn: CrapsTurn) -> None:
-    if (hand := turn.state.hand) and hand.closed:
-        raise refuse(turn, "bet_after_close", f"the bets of round {hand.round} are closed")
+    if (current := turn.state.current) and current.closed:
+        raise refuse(turn, "bet_after_close", f"the bets of round {current.round} are closed")
     if waiting := turn.state.unresolved():
         raise RejectedError(f"round {waiting[0].round} has no result yet, so what lies on the table is not known")

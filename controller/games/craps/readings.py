@@ -35,29 +35,33 @@ def take_state(turn: CrapsTurn, given: DiceState) -> None:
         turn.change(gap=False, airborne=None, throw=given.throw)
     if given.state == "idle" and was.open:
         _taken_up(turn, given, was)
-    if given.state != "moving" or not was.open or (was.dice == "moving" and given.throw in (None, was.hand and was.hand.throw)):
+    if (
+        given.state != "moving"
+        or not was.open
+        or (was.dice == "moving" and given.throw in (None, was.current and was.current.throw))
+    ):
         return
     turn.change(moved=True)
     if _thrown_again(turn, given):
         _leave_undecided(turn, given)
         turn.change(moved=True)
-    hand = turn.state.hand
-    if hand is None or hand.dice is not None:
+    current = turn.state.current
+    if current is None or current.dice is not None:
         return
-    known = {*TROUBLES.values(), "dice_invalid"} & set(hand.said)
-    if hand.closed and hand.throw is not None and given.throw not in (None, hand.throw) and not known:
-        turn.ask("dice_unread", TELL, given=given, detail=f"throw {hand.throw}")
-    early = hand.early or (not hand.closed and not turn.by_itself)
-    turn.change_hand(throw=given.throw, early=early, frames=hand.frames + frames_of(given))
-    if not hand.closed and turn.by_itself:
+    known = {*TROUBLES.values(), "dice_invalid"} & set(current.said)
+    if current.closed and current.throw is not None and given.throw not in (None, current.throw) and not known:
+        turn.ask("dice_unread", TELL, given=given, detail=f"throw {current.throw}")
+    early = current.early or (not current.closed and not turn.by_itself)
+    turn.change_current(throw=given.throw, early=early, frames=current.frames + frames_of(given))
+    if not current.closed and turn.by_itself:
         turn.close_bets(unobserved=True)
 
 
 def _taken_up(turn: CrapsTurn, given: DiceState, was: CrapsState) -> None:
     """Nothing lies there to be read, though by the device's count the dice were thrown: only a person knows what they showed."""
-    hand = was.hand
+    current = was.current
     thrown = was.moved if given.throw is None else given.throw != was.throw and was.throw is not None
-    if hand and hand.closed and hand.dice is None and not hand.asks and thrown:
+    if current and current.closed and current.dice is None and not current.asks and thrown:
         turn.ask("dice_unread", TELL, given=given, detail=None if given.throw is None else f"throw {given.throw}")
 
 
@@ -75,29 +79,29 @@ def take_read(turn: CrapsTurn, given: DiceRead) -> None:
     elif not _said_again(turn, given):
         if _thrown_again(turn, given):
             _leave_undecided(turn, given)
-        hand = turn.state.hand
-        if hand is None and _behind_others(turn):
-            hand = turn.begin()
-        if hand is None:
+        current = turn.state.current
+        if current is None and _behind_others(turn):
+            current = turn.begin()
+        if current is None:
             _stray(turn, given)
-        elif hand.dice is None:
-            _thrown(turn, hand, given)
+        elif current.dice is None:
+            _thrown(turn, current, given)
 
 
 def take_fault(turn: CrapsTurn, given: DiceFault) -> None:
     """The dice cannot be read, or can again. The round waits where its throw is concerned."""
-    hand, trouble = turn.state.hand, TROUBLES.get(given.fault)
+    current, trouble = turn.state.current, TROUBLES.get(given.fault)
     if trouble is None:
         if given.active:
             turn.raise_alert(given.fault, given, detail=given.detail)
         else:
             turn.clear_alert(given.fault)
-    elif given.active and hand and hand.closed and hand.dice is None:
-        turn.change_hand(frames=hand.frames + frames_of(given))
+    elif given.active and current and current.closed and current.dice is None:
+        turn.change_current(frames=current.frames + frames_of(given))
         turn.ask(trouble, TELL, given=given, detail=given.detail or given.fault)
-    elif given.active and hand is None and turn.state.moved and _behind_others(turn):
+    elif given.active and current is None and turn.state.moved and _behind_others(turn):
         turn.begin()
-        turn.change_hand(throw=given.throw)
+        turn.change_current(throw=given.throw)
         turn.close_bets(frames_of(given), unobserved=True)
         _leave_undecided(turn, given, trouble)
 
@@ -105,22 +109,22 @@ def take_fault(turn: CrapsTurn, given: DiceFault) -> None:
 def take_silence(turn: CrapsTurn, _given: AnyReading) -> None:
     """The device was not heard for a while: what the dice did then is unknown."""
     state = turn.state
-    airborne = state.airborne if state.gap else state.hand and state.hand.throw
+    airborne = state.airborne if state.gap else state.current and state.current.throw
     turn.change(gap=True, airborne=airborne, dice=None)
 
 
-def _thrown(turn: CrapsTurn, hand: CrapsRound, given: DiceRead) -> None:
+def _thrown(turn: CrapsTurn, current: CrapsRound, given: DiceRead) -> None:
     """The dice lie where they were thrown now."""
-    if not hand.closed and not turn.by_itself and turn.settings.early_throw == "ignored":
+    if not current.closed and not turn.by_itself and turn.settings.early_throw == "ignored":
         turn.change(moved=False)
         return
     in_doubt = turn.state.gap and not _next(turn, given)
-    throw = hand.throw if given.throw is None else given.throw
-    early = (hand.early or not hand.closed) and not turn.by_itself
-    turn.change_hand(throw=throw, early=early, frames=hand.frames + frames_of(given))
-    if not hand.closed and turn.by_itself:
+    throw = current.throw if given.throw is None else given.throw
+    early = (current.early or not current.closed) and not turn.by_itself
+    turn.change_current(throw=throw, early=early, frames=current.frames + frames_of(given))
+    if not current.closed and turn.by_itself:
         turn.close_bets(unobserved=True)
-    now = turn.state.hand
+    now = turn.state.current
     assert now is not None
     if turn.state.unresolved():
         turn.unresolved(now, "undecided", given.values)
@@ -137,9 +141,9 @@ def _thrown(turn: CrapsTurn, hand: CrapsRound, given: DiceRead) -> None:
 
 def _thrown_again(turn: CrapsTurn, given: DiceState | DiceRead) -> bool:
     """Whether the dice are thrown anew, though the throw in hand has no result yet. Where persons open the bets, none are open."""
-    hand = turn.state.hand
-    counted = hand is not None and hand.throw is not None and given.throw not in (None, hand.throw)
-    return turn.by_itself and hand is not None and hand.closed and counted
+    current = turn.state.current
+    counted = current is not None and current.throw is not None and given.throw not in (None, current.throw)
+    return turn.by_itself and current is not None and current.closed and counted
 
 
 def _behind_others(turn: CrapsTurn) -> bool:
@@ -149,22 +153,22 @@ def _behind_others(turn: CrapsTurn) -> bool:
 
 def _leave_undecided(turn: CrapsTurn, given: DiceState | DiceRead | DiceFault, what: str = "dice_unread") -> None:
     """The throw in hand waits for a person, and those after it with it."""
-    hand = turn.state.hand
-    assert hand is not None
-    hidden = turn.state.gap and not hand.asks
-    if not hand.asks and not hidden:
-        turn.irregular(what, given=given, asks=DECISIONS, detail=None if hand.throw is None else f"throw {hand.throw}")
-    turn.unresolved(hand, "silence" if hidden else "undecided", hand.dice)
+    current = turn.state.current
+    assert current is not None
+    hidden = turn.state.gap and not current.asks
+    if not current.asks and not hidden:
+        turn.irregular(what, given=given, asks=DECISIONS, detail=None if current.throw is None else f"throw {current.throw}")
+    turn.unresolved(current, "silence" if hidden else "undecided", current.dice)
 
 
 def land(turn: CrapsTurn, dice: tuple[int, ...], told_by: str | None = None) -> None:
     """The dice lie and bets were closed: the result, unless a person is to be asked first."""
-    hand = turn.state.hand
-    assert hand is not None
-    if hand.asks:
-        turn.change_hand(dice=dice)
+    current = turn.state.current
+    assert current is not None
+    if current.asks:
+        turn.change_current(dice=dice)
     else:
-        turn.result(hand, dice, told_by or hand.stands)
+        turn.result(current, dice, told_by or current.stands)
 
 
 def _nothing_missed(turn: CrapsTurn, given: DiceState) -> bool:
@@ -172,7 +176,7 @@ def _nothing_missed(turn: CrapsTurn, given: DiceState) -> bool:
     state = turn.state
     if given.state == "moving" or given.throw is None:
         return False
-    new = given.state == "idle" and not state.entries and not (state.hand and state.hand.closed)
+    new = given.state == "idle" and not state.entries and not (state.current and state.current.closed)
     return new or given.throw == state.throw
 
 
@@ -187,7 +191,7 @@ def _said_again(turn: CrapsTurn, given: DiceRead) -> bool:
     state = turn.state
     last = state.entries[-1] if state.entries else None
     same = last is not None and last.dice is not None and sorted(last.dice) == sorted(given.values)
-    counted = given.throw is not None and given.throw == state.throw and not (state.hand and state.hand.throw == given.throw)
+    counted = given.throw is not None and given.throw == state.throw and not (state.current and state.current.throw == given.throw)
     lying = not state.moved and state.tells and (same or not state.gap)
     if not counted and not lying:
         return False
@@ -214,18 +218,18 @@ def _late_read(turn: CrapsTurn, given: DiceRead) -> None:
         throw = of.throw if given.throw is None else given.throw
         of = replace(of, frames=of.frames + frames_of(given), throw=throw)
         if isinstance(of, CrapsRound):
-            turn.change(hand=of)
+            turn.change(current=of)
         turn.unresolved(of, "silence", given.values)
     take_silence(turn, given)
 
 
 def _round_of_late(turn: CrapsTurn, given: DiceRead) -> CrapsRound | CrapsEntry | None:
     """The round of a late throw, taken in hand if nobody knew of it; None where it has its dice, or is nobody's."""
-    state, hand = turn.state, turn.state.hand
+    state, current = turn.state, turn.state.current
     if given.throw is not None and given.throw == state.throw:
         return None
-    if hand and (hand.closed or turn.by_itself):
-        return hand if hand.dice is None else None
+    if current and (current.closed or turn.by_itself):
+        return current if current.dice is None else None
     if (waiting := state.unresolved()) and waiting[-1].candidate is None:
         return waiting[-1]
     if turn.by_itself and not turn.lacking() and not turn.state.full:
@@ -236,8 +240,8 @@ def _round_of_late(turn: CrapsTurn, given: DiceRead) -> CrapsRound | CrapsEntry 
 
 def _invalid(turn: CrapsTurn, given: DiceRead) -> None:
     detail = " ".join(map(str, given.values))
-    hand = turn.state.hand
-    if hand and hand.closed and hand.dice is None:
+    current = turn.state.current
+    if current and current.closed and current.dice is None:
         turn.ask("dice_invalid", TELL, given=given, detail=detail)
     else:
         turn.irregular("dice_invalid", given=given, detail=detail)

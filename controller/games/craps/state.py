@@ -84,7 +84,7 @@ class CrapsState(Rounds[CrapsEntry], frozen=True, kw_only=True, omit_defaults=Tr
     kept: ClassVar[int] = 60
     """About an hour of play."""
 
-    hand: CrapsRound | None = None
+    current: CrapsRound | None = None
     entries: tuple[CrapsEntry, ...] = ()
     before: int | None = None
     set: CrapsDiceSet | None = None

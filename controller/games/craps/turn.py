@@ -78,30 +78,30 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def carry_on(self) -> None:
         """Open the bets for the next throw, where they open by themselves and nothing is waited for."""
         state = self.state
-        free = state.open and state.hand is None and state.dice != "moving" and state.last != 0
+        free = state.open and state.current is None and state.dice != "moving" and state.last != 0
         if self.by_itself and free and not state.unresolved() and not self.lacking():
             self.open_bets()
 
     def begin(self) -> CrapsRound:
         """Take the next round in hand, without a word: its bets opened where we could not see it."""
-        hand = CrapsRound(round=self.state.round + 1)
-        self.change(round=hand.round, hand=hand, relaunch=False, stray=False)
-        return hand
+        current = CrapsRound(round=self.state.round + 1)
+        self.change(round=current.round, current=current, relaunch=False, stray=False)
+        return current
 
     def open_bets(self, by: str | None = None) -> None:
         """Bets are open for the next throw."""
         relaunch = self.state.relaunch
-        hand = self.begin()
-        self.say(RoundOpened(round=hand.round, by=by, relaunch=relaunch))
+        current = self.begin()
+        self.say(RoundOpened(round=current.round, by=by, relaunch=relaunch))
 
     def close_bets(self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False) -> None:
         """No more bets: the shooter throws. He must hold a bet on the table, and the dice must be the table's."""
-        hand = self.state.hand
-        assert hand is not None
-        self.change_hand(closed=True, frames=hand.frames + frames)
+        current = self.state.current
+        assert current is not None
+        self.change_current(closed=True, frames=current.frames + frames)
         call = self.book.announcements.get("bets_closed")
-        self.say(BetsClosed(round=hand.round, by=by, unobserved=unobserved, announcement=call))
-        if hand.early and self.settings.early_throw == "ask":
+        self.say(BetsClosed(round=current.round, by=by, unobserved=unobserved, announcement=call))
+        if current.early and self.settings.early_throw == "ask":
             self.ask("throw_before_close")
         if lacking := self.lacking():
             self.ask("dice_unregistered", detail=lacking)
@@ -188,11 +188,11 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         self.say(RoundUnresolved(round=of.round, why=why, candidate=None, dice=dice, frames=of.frames))
 
     def _record(self, entry: CrapsEntry) -> None:
-        hand = self.state.hand
+        current = self.state.current
         self.state = self.state.after(entry, self.book.points)
-        if hand is not None and hand.round == entry.round:
-            throw = self.state.throw if hand.throw is None else hand.throw
-            self.change(hand=None, moved=False, gap=False, airborne=None, throw=throw)
+        if current is not None and current.round == entry.round:
+            throw = self.state.throw if current.throw is None else current.throw
+            self.change(current=None, moved=False, gap=False, airborne=None, throw=throw)
 
     # The shooter
 
@@ -229,10 +229,10 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
 
     def ask(self, what: str, asks: tuple[str, ...] = DECISIONS, *, given: Reading | None = None, detail: str | None = None) -> None:
         """A breach in the round in hand, told once: it waits for a person, whom the gravest breach names."""
-        hand = self.state.hand
-        if hand is None or what in hand.said:
+        current = self.state.current
+        if current is None or what in current.said:
             return
-        self.change_hand(said=(*hand.said, what), asks=hand.asks if hand.asks == DECISIONS else asks)
+        self.change_current(said=(*current.said, what), asks=current.asks if current.asks == DECISIONS else asks)
         self.irregular(what, given=given, asks=asks, detail=detail)
 
 

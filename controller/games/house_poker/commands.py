@@ -69,10 +69,10 @@ def open_session(turn: HousePokerTurn, given: SessionOpen) -> None:
 def close_session(turn: HousePokerTurn, given: SessionClose) -> None:
     """The table closes. A round whose bets are closed is left unresolved."""
     session(turn)
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is not None and hand.closed:
         turn.unresolved(hand)
-    turn.change(hand=None, open=False)
+    turn.change(current=None, open=False)
     turn.settle()
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
@@ -110,7 +110,7 @@ def set_boxes(turn: HousePokerTurn, given: BoxesSet) -> None:
         raise RejectedError("say at least one box")
     if len(set(boxes)) < len(boxes) or not set(boxes) <= set(range(1, most + 1)):
         raise RejectedError(f"the table has the boxes 1 to {most}, each once")
-    turn.change_hand(seats=tuple(HousePokerSeat(who=f"box:{box}") for box in boxes))
+    turn.change_current(seats=tuple(HousePokerSeat(who=f"box:{box}") for box in boxes))
 
 
 def place_bet(turn: HousePokerTurn, given: BetPlace) -> None:
@@ -134,7 +134,7 @@ def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
     """A bet is taken back before the deal, or refused."""
     hand = _bets_open(turn)
     if "/" in given.who:
-        turn.change_hand(others=stakes.without_bet(hand.others, given))
+        turn.change_current(others=stakes.without_bet(hand.others, given))
         turn.say(stakes.said(hand.round, given))
         return
     if not hand.lies(given.who, given.bet):
@@ -144,7 +144,7 @@ def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
 
 def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
     """What another bets on the hand of a player. All antes on a box together are held to what one may be."""
-    book, hand = turn.book, turn.hand
+    book, hand = turn.book, turn.current
     most = book.bets_per_box if turn.settings.others_bet or not book.others_optional else 1
     box = f"box:{stakes.bettor(given.who, turn.rules.boxes, most, book.laws.get('box_bettors'))}"
     if given.bet != "ante":
@@ -153,14 +153,14 @@ def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
     least, highest = turn.stakes("ante")
     between = stakes.Bounds(least, None if highest is None else highest - lie)
     stakes.within("ante", given.amount, between, book.laws["ante_limit"], beside=f" on {box}")
-    turn.change_hand(others=stakes.with_bet(hand.others, given))
+    turn.change_current(others=stakes.with_bet(hand.others, given))
     turn.say(stakes.said(hand.round, given))
 
 
 def _bets_open(turn: HousePokerTurn) -> HousePokerRound:
-    if turn.hand.closed:
+    if turn.current.closed:
         raise RejectedError("bets are closed: they lie before the deal")
-    return turn.hand
+    return turn.current
 
 
 def _known(turn: HousePokerTurn, bet: str) -> None:
@@ -179,7 +179,7 @@ def _allow_stake(turn: HousePokerTurn, given: BetPlace) -> None:
 
 def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:
     """What others have bet on a box."""
-    return sum(each.amount or 0 for each in turn.hand.others if each.who.partition("/")[0] == box and each.who != but)
+    return sum(each.amount or 0 for each in turn.current.others if each.who.partition("/")[0] == box and each.who != but)
 
 
 def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
@@ -192,7 +192,7 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
     if turn.state.deck is False:
         raise RejectedError("the deck is not right: look at it and say deck.check")
     early = (hand.stop.given, *hand.queue) if hand.stop else ()
-    turn.change_hand(stop=None, queue=())
+    turn.change_current(stop=None, queue=())
     turn.close_bets(given.by)
     for who, bets in hand.bets.items():
         if hand.seat(who) is None:
@@ -212,7 +212,7 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
 
 def void(turn: HousePokerTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
-    of = undecided(turn.state, turn.state.hand, given.round)
+    of = undecided(turn.state, turn.state.current, given.round)
     turn.void(of, given.reason, null_by(turn, given), given)
     turn.settle()
 
@@ -223,14 +223,14 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
         raise RejectedError(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
     if not given.stands:
         raise RejectedError("an error of the deal is not taken back here: it has been acted upon")
-    hand = turn.hand
+    hand = turn.current
     if given.fault == "player" and given.error == "exposed":
         seat = hand.seat(given.who)
         if seat is None or seat.told or not hand.closed:
             raise RejectedError(f"{given.who!r} is no hand in play")
         if "hand_told" not in turn.book.laws:
             raise RejectedError("the decree does not say what it costs a player to show his cards")
-        turn.change(hand=replace(hand.with_seat(replace(seat, told=True)), cards=drop(hand.cards, seat.who)))
+        turn.change(current=replace(hand.with_seat(replace(seat, told=True)), cards=drop(hand.cards, seat.who)))
         turn.irregular("hand_told", detail=seat.who)
     elif given.error not in ERRORS:
         raise RejectedError(f"the decree has nothing on {given.error} here; it may be {', '.join(ERRORS)}, or say round.void")
@@ -242,7 +242,7 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
 
 def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
     """A person stands for a round: it is over, and settled by what lies open; the rest was settled at the table."""
-    of, by = undecided(turn.state, turn.state.hand, given.round), stands(given)
+    of, by = undecided(turn.state, turn.state.current, given.round), stands(given)
     if isinstance(of, HousePokerRound):
         if course.stage(turn.rules, of) not in ("dealer", "showdown"):
             raise RejectedError(f"round {of.round} is not at its end: not all hands have cards and have decided")

@@ -29,7 +29,7 @@ SHOWN = ("shown_differs", "card_duplicate", "card_foreign")
 
 def act(turn: HousePokerTurn, given: HandAct) -> None:
     """A hand goes, passes, buys a card, or discards."""
-    hand = turn.hand
+    hand = turn.current
     if given.who == DEALER:
         raise RejectedError("the rules leave the bank no choice")
     seat = hand.seat(given.who)
@@ -61,7 +61,7 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
 
 def _go_or_pass(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
     _not_decided(seat)
-    ante = turn.hand.bets.get(seat.who, {}).get("ante")
+    ante = turn.current.bets.get(seat.who, {}).get("ante")
     second = None if ante is None else ante * turn.book.second
     if given.action == "go" and second is not None and given.amount not in (None, second):
         raise RejectedError(f"the second bet is {second}: {turn.book.second} times the ante of {ante}")
@@ -79,7 +79,7 @@ def _buy(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
 
 
 def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
-    most, hand = turn.book.discards, turn.hand
+    most, hand = turn.book.discards, turn.current
     if not most:
         raise RejectedError("the decree has no discards here")
     if seat.decision != "go" or course.undecided(hand) or is_up(hand.cards, DEALER):
@@ -93,11 +93,11 @@ def _discard(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None
 
 def _take_back(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> None:
     """The last that a hand was told to do was told by mistake; what has followed from it cannot be undone."""
-    cards = turn.hand.cards
+    cards = turn.current.cards
     last = "discard" if seat.discards is not None else seat.decision or ("buy" if seat.bought else None)
     if last is None or last != given.action:
         raise RejectedError(f"{seat.who} has said {f'{last} last' if last else 'nothing'}: that alone can be taken back")
-    if course.begun_to_show(turn.rules, turn.hand):
+    if course.begun_to_show(turn.rules, turn.current):
         raise RejectedError(
             "hands lie open already: a decision is not taken back any more; say round.void if the round cannot stand"
         )
@@ -118,7 +118,7 @@ def _not_decided(seat: HousePokerSeat) -> None:
 
 def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
     """A person tells what was dealt: where no device does, or after a silence of the device."""
-    hand = turn.hand
+    hand = turn.current
     if not hand.closed:
         raise RejectedError("bets are not closed")
     if hand.stop is not None and hand.stop.what != "silence":
@@ -131,17 +131,17 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
         )
     faced: list[tuple[str, int]] = []
     for who in due[: given.count]:
-        if course.faces_up(turn.rules, turn.hand, who):
-            faced.append((who, len(dealt(turn.hand.cards, who)) + 1))
+        if course.faces_up(turn.rules, turn.current, who):
+            faced.append((who, len(dealt(turn.current.cards, who)) + 1))
         turn.lay(who)
     if len(given.cards) > len(faced):
         raise RejectedError(f"{len(faced)} of these cards lie face up, not {len(given.cards)}")
     if hand.stop is not None:
-        turn.change_hand(queue=())
-        if not course.to_come(turn.rules, turn.hand):
-            turn.change_hand(stop=None, gap=False)
+        turn.change_current(queue=())
+        if not course.to_come(turn.rules, turn.current):
+            turn.change_current(stop=None, gap=False)
     for (who, index), card in zip(faced, given.cards, strict=False):
-        if turn.hand.stop is None or turn.hand.stop.what == "silence":
+        if turn.current.stop is None or turn.current.stop.what == "silence":
             one = CardsShow(at=given.at, by=given.by, role=given.role, who=who, cards=(card,), index=index)
             _reveal(turn, one)
     turn.settle()
@@ -156,15 +156,15 @@ def turn_up(turn: HousePokerTurn, given: CardsTurn) -> None:
     if not ready:
         raise RejectedError(f"{given.who or 'no hand'} cannot be turned now: its cards are not known, or it is not the time for it")
     for who in ready:
-        turn.put(poker_cards.turn(turn.hand.cards, who, given.index))
-    if turn.hand == hand:
+        turn.put(poker_cards.turn(turn.current.cards, who, given.index))
+    if turn.current == hand:
         raise RejectedError(f"no such card of {' or '.join(ready)} lies face down")
     turn.settle()
 
 
 def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
     """A hand lies face up, or one of its cards does, and a person tells what it is."""
-    hand = turn.hand
+    hand = turn.current
     if given.index is not None and len(given.cards) != 1:
         raise RejectedError(f"with an index one card is shown, not {len(given.cards)}")
     if hand.stop is not None and not isinstance(hand.stop.given, CardsShow):
@@ -173,11 +173,11 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
         turn.undo_discards()
     elif not _may_lie_open(turn, given.who, given.index):
         raise RejectedError(f"{given.who} does not lie open now: say deal.error if its cards were seen")
-    hand = turn.hand
+    hand = turn.current
     lie = given.index is None and not unseen_discards(hand, given.who) and set(up(hand.cards, given.who)) == set(given.cards)
     if lie and hand.stop is None:
         raise RejectedError(f"{given.who} lies open already")
-    turn.change_hand(stop=None)
+    turn.change_current(stop=None)
     _reveal(turn, given)
     _go_on(turn)
     turn.settle()
@@ -185,7 +185,7 @@ def show_cards(turn: HousePokerTurn, given: CardsShow) -> None:
 
 def _bank_anew(turn: HousePokerTurn, given: CardsShow) -> bool:
     """Whether the bank's first cards are told anew, or one of them, before a card came for its discards."""
-    hand, first = turn.hand, turn.book.hand
+    hand, first = turn.current, turn.book.hand
     if given.who != DEALER or hand.discards is None or len(dealt(hand.cards, DEALER)) > first:
         return False
     return len(given.cards) == first if given.index is None else 0 < given.index <= first
@@ -201,13 +201,13 @@ def _reveal(turn: HousePokerTurn, given: CardsShow) -> None:
 
 def _shown(turn: HousePokerTurn, given: CardsShow, *, trust: bool) -> Table | Trouble:
     """The table with these cards face up, or what speaks against it. ``trust``: a person stands for them against the reader."""
-    cards, seat = turn.hand.cards, turn.hand.seat(given.who)
+    cards, seat = turn.current.cards, turn.current.seat(given.who)
     cards = unread(cards, given.who, given.cards) if trust else cards
     try:
         if given.index is None:
             if why := trouble(cards, given.cards, turn.rules.deck, but=given.who):
                 return why
-            dropped = seat.dropped if seat is not None and unseen_discards(turn.hand, given.who) else 0
+            dropped = seat.dropped if seat is not None and unseen_discards(turn.current, given.who) else 0
             return show(cards, given.who, given.cards, dropped=dropped, first=turn.book.hand, trust=trust)
         [card] = given.cards
         found = show_one(cards, given.who, given.index, card, trust=trust)
@@ -225,7 +225,7 @@ def unseen_discards(hand: HousePokerRound, who: str) -> bool:
 
 def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
     """Whether a hand may lie face up now, or its ``index``-th card."""
-    hand, rules = turn.hand, turn.rules
+    hand, rules = turn.current, turn.rules
     seat = hand.seat(who)
     if course.stage(rules, hand) in ("dealer", "showdown"):
         plays_on = seat is not None and (seat.decision == "go" or bool(course.side_bets(rules, hand, seat)))
@@ -242,17 +242,17 @@ def _may_lie_open(turn: HousePokerTurn, who: str, index: int | None) -> bool:
 
 def decide(turn: HousePokerTurn, given: CardDecide) -> None:
     """A person decides about what stopped the round."""
-    hand = turn.hand
+    hand = turn.current
     if hand.stop is None:
         raise RejectedError("nothing waits for a decision")
     stop = hand.stop
-    turn.change_hand(stop=None, stands=f"{given.by} ({given.role})")
+    turn.change_current(stop=None, stands=f"{given.by} ({given.role})")
     if isinstance(stop.given, CardsShow):
         _accept_shown(turn, given, stop)
     elif stop.given is None:
         if given.action != "accept":
             raise RejectedError(f"accept that no card is missing, or say {' or '.join(stop.asks)}")
-        turn.change_hand(gap=hand.gap and stop.what != "silence")
+        turn.change_current(gap=hand.gap and stop.what != "silence")
     else:
         _about(turn, given, stop.what, stop.given)
     _go_on(turn)
@@ -261,13 +261,13 @@ def decide(turn: HousePokerTurn, given: CardDecide) -> None:
 
 def _go_on(turn: HousePokerTurn) -> None:
     """What waited is followed, unless a silence hid where it belongs."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or hand.stop is not None:
         return
     if hand.gap and course.to_come(turn.rules, hand):
         turn.stop("silence")
         return
-    turn.change_hand(queue=(), gap=hand.gap and not hand.closed)
+    turn.change_current(queue=(), gap=hand.gap and not hand.closed)
     follow_all(turn, hand.queue)
 
 
@@ -281,7 +281,7 @@ def _accept_shown(turn: HousePokerTurn, given: CardDecide, stop: HousePokerStop)
 
 def _about(turn: HousePokerTurn, given: CardDecide, what: str, came: Came) -> None:
     """A card or a packet: it counts, it is another card, or it leaves the game."""
-    hand = turn.hand
+    hand = turn.current
     if given.action == "remove":
         for _ in range(1 if isinstance(came, CardDrawn) else min(came.size, len(turn.rules.deck))):
             turn.say(CardRemoved(round=hand.round, why=what, card=None))
@@ -307,7 +307,7 @@ def _about(turn: HousePokerTurn, given: CardDecide, what: str, came: Came) -> No
 
 
 def _no_stop(turn: HousePokerTurn) -> HousePokerRound:
-    hand = turn.hand
+    hand = turn.current
     if hand.stop is not None:
         raise RejectedError(f"the round stands still ({hand.stop.what}): say {' or '.join(hand.stop.asks)}")
     return hand

@@ -87,11 +87,11 @@ class HousePokerGame(PokerGame[HousePoker, HousePokerSettings, HousePokerState, 
 
     def seen(self, state: HousePokerState) -> set[str]:
         """The cards of the round in hand that lie face up."""
-        return {each.card for each in state.hand.cards if each.up and each.card} if state.hand else set()
+        return {each.card for each in state.current.cards if each.up and each.card} if state.current else set()
 
     def show(self, state: HousePokerState) -> dict[str, Any]:
         """What the retained state tells."""
-        hand, book, rules = state.hand, self.book, self.rules
+        hand, book, rules = state.current, self.book, self.rules
         stage = course.stage(rules, hand) if hand else None
         return {
             "phase": _phase(state, stage),
@@ -126,7 +126,7 @@ def asks(rules: HousePokerRules, state: HousePokerState) -> tuple[str, ...]:
 
     ``deck.check``: the shuffler is not ready or the deck not right, and bets cannot be closed.
     """
-    hand = state.hand
+    hand = state.current
     if hand is None:
         return ()
     if hand.stop is not None:
@@ -162,4 +162,4 @@ def _phase(state: HousePokerState, stage: str | None) -> str:
         return "closed"
     if stage is None:
         return "waiting"
-    return "decision" if state.hand and state.hand.stop else stage
+    return "decision" if state.current and state.current.stop else stage

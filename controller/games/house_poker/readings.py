@@ -37,7 +37,7 @@ CARDS = 52
 
 def take_came(turn: HousePokerTurn, given: Came) -> None:
     """A card or a packet came out."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None:
         if "card_out_of_round" not in turn.state.alerts:
             turn.irregular("card_out_of_round")
@@ -51,11 +51,11 @@ def take_came(turn: HousePokerTurn, given: Came) -> None:
 
 def follow(turn: HousePokerTurn, given: Came) -> None:
     """It goes to the hand that the order says, or waits, or stops the round."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None:
         return
     if hand.stop is not None:
-        turn.change_hand(queue=(*hand.queue, given)[:QUEUE])
+        turn.change_current(queue=(*hand.queue, given)[:QUEUE])
     elif (why := _objection(turn, given)) is not None:
         turn.stop(why, given)
     else:
@@ -70,7 +70,7 @@ def follow_all(turn: HousePokerTurn, waiting: tuple[Came, ...]) -> None:
 
 def place(turn: HousePokerTurn, given: Came, count: int | None = None) -> None:
     """It goes to the next hand. ``count``: how many a packet was, where a person says so."""
-    to = course.to_come(turn.rules, turn.hand)[0]
+    to = course.to_come(turn.rules, turn.current)[0]
     if isinstance(given, CardDrawn):
         turn.lay(to, given.card, frame_of(given))
     else:
@@ -79,7 +79,7 @@ def place(turn: HousePokerTurn, given: Came, count: int | None = None) -> None:
 
 def _objection(turn: HousePokerTurn, given: Came) -> str | None:
     """Why it may not simply go where the next one belongs."""
-    hand = turn.hand
+    hand = turn.current
     if not hand.closed:
         return "card_before_close"
     to_come = course.to_come(turn.rules, hand)
@@ -100,7 +100,7 @@ def _objection(turn: HousePokerTurn, given: Came) -> str | None:
 
 def _fits(turn: HousePokerTurn, given: ShufflerPacket, most: int) -> bool:
     """Whether a packet is as large as it has to be; cards that were asked for may also come one by one."""
-    return given.size == most or (0 < given.size < most and course.is_dealt(turn.rules, turn.hand))
+    return given.size == most or (0 < given.size < most and course.is_dealt(turn.rules, turn.current))
 
 
 # What a silence hides
@@ -119,10 +119,10 @@ def take_silence(turn: HousePokerTurn, given: AnyReading) -> None:
 
 def lose_place(turn: HousePokerTurn) -> None:
     """Where cards are still to come, or wait, one may have come unseen: a person says what was dealt."""
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or hand.gap or not (course.to_come(turn.rules, hand) or (hand.stop is not None and not hand.closed)):
         return
-    turn.change_hand(gap=True)
+    turn.change_current(gap=True)
     if hand.stop is None:
         turn.stop("silence")
 
@@ -132,7 +132,7 @@ def lose_place(turn: HousePokerTurn) -> None:
 
 def take_state(turn: HousePokerTurn, given: ShufflerState) -> None:
     """A shuffler that is not ready stops a deal in hand, and none begins until it is or the deck is found right."""
-    before, hand, unready = turn.state.shuffler, turn.state.hand, heed_shuffler(turn, given)
+    before, hand, unready = turn.state.shuffler, turn.state.current, heed_shuffler(turn, given)
     turn.change(shuffler=unready)
     if unready is None or before == unready:
         return
@@ -162,7 +162,7 @@ def take_verdict(turn: HousePokerTurn, given: ShufflerVerdict) -> None:
 
 def check_deck(turn: HousePokerTurn, checked: DeckChecked) -> None:
     """The deck was looked at. A wrong one is not dealt from; a deal in hand stops."""
-    hand = turn.state.hand
+    hand = turn.state.current
     turn.change(deck=checked.right)
     turn.say(replace(checked, round=hand.round if hand else 0))
     if checked.right:
@@ -184,7 +184,7 @@ def take_coin(turn: HousePokerTurn, given: SlotCoin) -> None:
         turn.change(slots=(*turn.state.slots, given.device))
     if "jackpot" not in turn.book.sides:
         return
-    hand = turn.state.hand
+    hand = turn.state.current
     if hand is None or hand.closed or given.late:
         turn.irregular("bet_late", detail=f"box:{given.box}")
         return

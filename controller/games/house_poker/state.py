@@ -86,7 +86,7 @@ class HousePokerState(PokerState, frozen=True, kw_only=True, omit_defaults=True)
     ``slots``: devices that told of coins, which deal no cards.
     """
 
-    hand: HousePokerRound | None = None
+    current: HousePokerRound | None = None
     played: tuple[HousePokerRound, ...] = ()
     deck: bool | None = None
     shuffler: str | None = None

@@ -65,20 +65,20 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         self.rules = rules
 
     @property
-    def hand(self) -> HousePokerRound:
+    def current(self) -> HousePokerRound:
         """The round in hand. Raises ``RejectedError`` if there is none."""
-        if self.state.hand is None:
+        if self.state.current is None:
             raise RejectedError("no round is in hand: say bets.open")
-        return self.state.hand
+        return self.state.current
 
     @property
     def number(self) -> int:
         """The round in hand; 0 without one."""
-        return self.state.hand.round if self.state.hand else 0
+        return self.state.current.round if self.state.current else 0
 
-    def change_hand(self, **fields: Any) -> None:
+    def change_current(self, **fields: Any) -> None:
         """Change the round in hand."""
-        self.change(hand=replace(self.hand, **fields))
+        self.change(current=replace(self.current, **fields))
 
     def call(self, name: str) -> dict[str, str] | None:
         """What is called, in the decree's words, if it words it."""
@@ -116,55 +116,55 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
     def open_bets(self, by: str) -> None:
         """Bets are open for the next round."""
         number = self.state.round + 1
-        self.change(round=number, hand=HousePokerRound(round=number))
+        self.change(round=number, current=HousePokerRound(round=number))
         self.say(RoundOpened(round=number, by=by, announcement=self.call("bets_open")))
 
     def close_bets(self, by: str) -> None:
         """No more bets; the cards may come."""
-        self.change_hand(closed=True)
-        self.say(BetsClosed(round=self.hand.round, by=by, announcement=self.call("bets_closed")))
+        self.change_current(closed=True)
+        self.say(BetsClosed(round=self.current.round, by=by, announcement=self.call("bets_closed")))
 
     def bet(self, who: str, bet: str, amount: int | None = None, by: str | None = None, *, lies: bool = True) -> None:
         """A bet lies, or does so no longer."""
-        own = {name: held for name, held in self.hand.bets.get(who, {}).items() if name != bet} | ({bet: amount} if lies else {})
-        self.change_hand(bets={**self.hand.bets, who: own})
+        own = {name: held for name, held in self.current.bets.get(who, {}).items() if name != bet} | ({bet: amount} if lies else {})
+        self.change_current(bets={**self.current.bets, who: own})
         if bet == "jackpot":
-            others = tuple(each for each in self.hand.slotted if each != who)
-            self.change_hand(slotted=(*others, who) if lies and by is None else others)
-        self.say(BetPlaced(round=self.hand.round, who=who, bet=bet, lies=lies, amount=amount, by=by))
+            others = tuple(each for each in self.current.slotted if each != who)
+            self.change_current(slotted=(*others, who) if lies and by is None else others)
+        self.say(BetPlaced(round=self.current.round, who=who, bet=bet, lies=lies, amount=amount, by=by))
 
     def lay(self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1) -> None:
         """Cards go to a hand."""
         for _ in range(count):
-            faced = course.faces_up(self.rules, self.hand, to)
-            self.put(lay(self.hand.cards, to, card, up=faced, frame=frame))
+            faced = course.faces_up(self.rules, self.current, to)
+            self.put(lay(self.current.cards, to, card, up=faced, frame=frame))
 
     def put(self, after: Table) -> None:
         """The cards lie as they do now: say which came, and which were turned."""
-        before = self.hand.cards
-        self.change_hand(cards=after)
+        before = self.current.cards
+        self.change_current(cards=after)
         said: list[CardDealt | CardTurned] = [*laid_down(before, after), *turned(before, after)]
         for event in said:
-            self.say(replace(event, round=self.hand.round))
+            self.say(replace(event, round=self.current.round))
 
     def decide(
         self, seat: HousePokerSeat, decision: Literal["go", "pass", "buy", "discard"], by: str, count: int | None = None
     ) -> None:
         """A hand has said what it does; the cards of one that gives up leave it, unless a side bet plays on by them."""
-        self.change(hand=self.hand.with_seat(seat))
+        self.change(current=self.current.with_seat(seat))
         call = self.call(decision)
-        said = HandDecided(round=self.hand.round, who=seat.who, decision=decision, by=by, count=count, announcement=call)
+        said = HandDecided(round=self.current.round, who=seat.who, decision=decision, by=by, count=count, announcement=call)
         self.say(said)
-        if decision == "pass" and not course.side_bets(self.rules, self.hand, seat):
-            self.change_hand(cards=drop(self.hand.cards, seat.who))
+        if decision == "pass" and not course.side_bets(self.rules, self.current, seat):
+            self.change_current(cards=drop(self.current.cards, seat.who))
 
     def take_back(self, seat: HousePokerSeat, decision: Literal["go", "pass", "buy", "discard"], by: str) -> None:
         """What a hand was told to do was a mistake: it is as it was before that; a hand that was given up has its cards again."""
         before = {"discard": replace(seat, discards=None), "buy": replace(seat, bought=False)}
-        self.change(hand=self.hand.with_seat(before.get(decision, replace(seat, decision=None))))
+        self.change(current=self.current.with_seat(before.get(decision, replace(seat, decision=None))))
         if decision == "pass":
-            self.change_hand(cards=take_up(self.hand.cards, seat.who))
-        self.say(HandDecided(round=self.hand.round, who=seat.who, decision=decision, by=by, stands=False))
+            self.change_current(cards=take_up(self.current.cards, seat.who))
+        self.say(HandDecided(round=self.current.round, who=seat.who, decision=decision, by=by, stands=False))
 
     # Standing still, and going on
 
@@ -173,19 +173,19 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         reason = None if isinstance(given, CardsShow) else MISDEALS.get(what)
         if reason is not None and self.settings.misdeal == "void":
             self.irregular(what, detail=detail)
-            self.void(self.hand, reason, self.book.void[reason])
+            self.void(self.current, reason, self.book.void[reason])
             return
         asks = ASKS.get("shown" if isinstance(given, CardsShow) else what, ("card.decide", "round.void"))
-        self.change_hand(stop=HousePokerStop(what=what, asks=asks, given=given))
+        self.change_current(stop=HousePokerStop(what=what, asks=asks, given=given))
         self.irregular(what, asks=asks, detail=detail)
 
     def settle(self) -> None:
         """What follows by itself: the bank's discards, the result, where the next card goes."""
-        hand = self.state.hand
+        hand = self.state.current
         if hand is not None and hand.stop is None and not hand.gap:
             if self._bank_discards_now(hand):
                 self._discard(hand)
-            hand = self.hand
+            hand = self.current
             if course.stage(self.rules, hand) == "over":
                 self.result(hand)
         self.expect()
@@ -197,15 +197,15 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
     def _discard(self, hand: HousePokerRound) -> None:
         """The bank's discards: the rule says which."""
         gone = bank_discards(up(hand.cards, DEALER), self.rules.ranking)
-        self.change_hand(cards=drop(hand.cards, DEALER, gone), discards=len(gone))
+        self.change_current(cards=drop(hand.cards, DEALER, gone), discards=len(gone))
         self.say(HandDecided(round=hand.round, who=DEALER, decision="discard", count=len(gone)))
         for card in gone:
             self.say(CardRemoved(round=hand.round, why="discarded", card=card, to=DEALER))
 
     def undo_discards(self) -> None:
         """The bank's first cards are told anew: they lie there as they did before its discards."""
-        hand = self.hand
-        self.change_hand(cards=take_up(hand.cards, DEALER), discards=None)
+        hand = self.current
+        self.change_current(cards=take_up(hand.cards, DEALER), discards=None)
         decided = HandDecided(round=hand.round, who=DEALER, decision="discard", count=hand.discards, stands=False)
         self.say(decided)
         for index, each in enumerate(dealt(hand.cards, DEALER), 1):
@@ -214,7 +214,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
 
     def expect(self) -> None:
         """Say where the next card belongs, if that has changed."""
-        hand = self.state.hand
+        hand = self.state.current
         to_come = course.to_come(self.rules, hand) if hand is not None and hand.stop is None else ()
         to = next(iter(to_come), None)
         if to != self.state.expected:
@@ -260,9 +260,9 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
 
     def record(self, entry: PokerEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
-        hand = self.state.hand
+        hand = self.state.current
         if hand is not None and hand.round == entry.round:
-            self.change(hand=None)
+            self.change(current=None)
             if entry.kind == "result":
                 kept = seen(hand.cards, [card for each in entry.hands for card in each.cards])
                 self.change(played=(*self.state.played, replace(hand, cards=kept, stop=None, queue=())))

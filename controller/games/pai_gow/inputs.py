@@ -85,7 +85,7 @@ def read_dice(turn: PaiGowTurn, given: DiceRead) -> None:
 def tell_dice(turn: PaiGowTurn, given: DiceTell) -> None:
     """The croupier says what the dice show: where no device does, or where he stands against it."""
     dealing(turn)
-    deal = turn.hand
+    deal = turn.current
     if not _right(turn, given.values):
         raise RejectedError(f"there are {turn.book.dice} dice, each shows 1 to 6")
     if turn.state.doubt not in (None, "dice_late"):

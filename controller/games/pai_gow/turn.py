@@ -58,7 +58,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     heeds_places = False  # where the first packet goes the dice say
 
     @property
-    def hand(self) -> PaiGowRound:
+    def current(self) -> PaiGowRound:
         """The round in hand; there is one."""
         assert self.state.deal is not None
         return self.state.deal
@@ -82,12 +82,12 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     @property
     def there(self) -> tuple[int, ...]:
         """The positions at which somebody plays."""
-        return (*self.hand.boxes, croupier(self.book))
+        return (*self.current.boxes, croupier(self.book))
 
     @property
     def players(self) -> tuple[str, ...]:
         """The hands that play: the croupier's, then those that are compared with it or with the bank's, the bank's own first."""
-        return self._players(self.hand)
+        return self._players(self.current)
 
     def _players(self, deal: PaiGowRound) -> tuple[str, ...]:
         boxes = sorted(deal.boxes, key=lambda box: box != deal.bank)
@@ -103,15 +103,15 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
 
     def throw(self, values: tuple[int, ...]) -> None:
         """The dice choose who gets the first hand; from there hands are laid clockwise."""
-        start = counted(self.book, self.hand.bank, sum(values))
+        start = counted(self.book, self.current.bank, sum(values))
         served = positions(self.book) if self.settings.hands == "positions" else self.there
         names = [who_at(self.book, position) for position in clockwise(self.book, start, served)]
         self.change_deal(dice=values, order=poker_deal.deal(names, self.book.hand, self.settings.dealt))
-        self.say(DiceThrown(round=self.hand.round, values=values, total=sum(values), seat=start))
+        self.say(DiceThrown(round=self.current.round, values=values, total=sum(values), seat=start))
 
     def too_early(self) -> str | None:
         """No card comes before the dice."""
-        return None if self.hand.dice else "card_before_dice"
+        return None if self.current.dice else "card_before_dice"
 
     def lies_up(self, who: str) -> bool:  # noqa: ARG002
         """All cards are dealt face down."""
@@ -124,9 +124,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
     def error(self, given: DealError) -> None:
         """No section foresees an error of dealing: the person in charge decides."""
         who = given.who or ""
-        if given.error == "exposed" and poker_cards.hand(self.hand.table, who):
+        if given.error == "exposed" and poker_cards.hand(self.current.table, who):
             if given.index is not None:
-                self.put(poker_cards.turn(self.hand.table, who, given.index))
+                self.put(poker_cards.turn(self.current.table, who, given.index))
             self.doubt("dealer_early" if who == DEALER else "card_exposed", detail=who)
         else:
             self.doubt("deal_error", detail=given.error)
@@ -158,29 +158,29 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
 
     def set_hand(self, who: str, by: str) -> None:
         """A player has set his hand in two, face down."""
-        if not self.hand.dice or self.hand.due:
+        if not self.current.dice or self.current.due:
             raise RejectedError("not all cards are dealt")
         if who not in self.players[1:]:
             raise RejectedError(f"{who} has no hand to set")
-        if who in self.hand.set:
+        if who in self.current.set:
             raise RejectedError(f"{who} has set already")
-        self.change_deal(set=(*self.hand.set, who))
+        self.change_deal(set=(*self.current.set, who))
         self.decided(who, "set", by)
 
     def unset_hand(self, who: str, by: str) -> None:
         """That a player has set his hand was told by mistake; not once a hand lies open."""
-        if who not in self.hand.set:
+        if who not in self.current.set:
             raise RejectedError(f"{who} has not set: nothing can be taken back")
-        if self.hand.low:
+        if self.current.low:
             raise RejectedError("a hand lies open already: say round.void if the round cannot stand")
-        self.change_deal(set=tuple(each for each in self.hand.set if each != who))
+        self.change_deal(set=tuple(each for each in self.current.set if each != who))
         self.decided(who, "set", by, stands=False)
 
     def may_show(self, who: str) -> None:
         """The croupier sees his cards when all others have set theirs; then hands lie open."""
-        if self.hand.due or who not in self.players:
-            raise RejectedError("not all cards are dealt" if self.hand.due else f"{who} has no hand to show")
-        waits = [each for each in self.players[1:] if each not in self.hand.set]
+        if self.current.due or who not in self.players:
+            raise RejectedError("not all cards are dealt" if self.current.due else f"{who} has no hand to show")
+        waits = [each for each in self.players[1:] if each not in self.current.set]
         if waits:
             law = self.book.laws["dealer_early"]
             raise RejectedError(f"{', '.join(waits)} has not set yet: {law.rule}, {law.article}")
@@ -189,47 +189,47 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         """A hand lies open: these are its cards, and those of them are the low hand."""
         if given.index is not None:
             raise RejectedError("a hand is shown whole, with its low hand")
-        if not given.cards and poker_cards.is_known(self.hand.table, given.who):
-            given = replace(given, cards=poker_cards.known(self.hand.table, given.who))
+        if not given.cards and poker_cards.is_known(self.current.table, given.who):
+            given = replace(given, cards=poker_cards.known(self.current.table, given.who))
         if not given.low or not set(given.low) < set(given.cards) or len(set(given.low)) < len(given.low):
             raise RejectedError("say which of the cards are the low hand")
         super().show(given, trust=trust)
         if self.state.doubt != "shown_differs":
-            self.change_deal(low={**self.hand.low, given.who: given.low})
+            self.change_deal(low={**self.current.low, given.who: given.low})
 
     def missing(self) -> tuple[str, ...]:
         """When all have set, the hands that do not lie open."""
-        if len(self.hand.set) < len(self.players) - 1:
+        if len(self.current.set) < len(self.players) - 1:
             return ()
-        return tuple(who for who in self.players if who not in self.hand.low)
+        return tuple(who for who in self.players if who not in self.current.low)
 
     def advance(self) -> None:
         """Hands of empty places are put away; the result, when all hands lie open and the cards that are over were counted."""
-        if not self.hand.dice or self.hand.due or self.state.stop is not None:
+        if not self.current.dice or self.current.due or self.state.stop is not None:
             return
-        if not self.hand.parted:
+        if not self.current.parted:
             self._part()
-        if len(self.hand.low) < len(self.players):
+        if len(self.current.low) < len(self.players):
             return
-        if self.hand.left:
+        if self.current.left:
             self._decide()
         else:
             self.doubt("leftover_unchecked")
 
     def _part(self) -> None:
         self.change_deal(parted=True)
-        for who in dict.fromkeys(self.hand.order):
+        for who in dict.fromkeys(self.current.order):
             if who not in self.players:
-                own = poker_cards.hand(self.hand.table, who)
-                self.change_deal(table=poker_cards.drop(self.hand.table, who))
+                own = poker_cards.hand(self.current.table, who)
+                self.change_deal(table=poker_cards.drop(self.current.table, who))
                 for each in own:
                     card = each.card if each.up else None
-                    self.say(CardRemoved(round=self.hand.round, why="empty_place", card=card, to=who))
+                    self.say(CardRemoved(round=self.current.round, why="empty_place", card=card, to=who))
 
     # The result
 
     def _decide(self) -> None:
-        made = self.outcome(self.hand, {who: poker_cards.up(self.hand.table, who) for who in self.players})
+        made = self.outcome(self.current, {who: poker_cards.up(self.current.table, who) for who in self.players})
         for hand in made.hands:
             if hand.kind == WRONGLY_SET:
                 self.irregular("hand_wrongly_set", detail=hand.who)

@@ -48,7 +48,7 @@ def open_bets(turn: PuntoBancaTurn, given: BetsOpen) -> None:
 def close_bets(turn: PuntoBancaTurn, given: BetsClose) -> None:
     """No more bets; cards that were left for this round are its first."""
     session(turn)
-    if turn.state.hand is None or turn.state.hand.closed:
+    if turn.state.current is None or turn.state.current.closed:
         raise RejectedError("no bets are open")
     turn.close_bets(given.by)
     carried = turn.state.carried
@@ -60,12 +60,12 @@ def close_bets(turn: PuntoBancaTurn, given: BetsClose) -> None:
 
 def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:
     """The cards of a hand lie face up now."""
-    hand = _hand(turn)
+    coup = _hand(turn)
     side = _side(given.who) if given.who is not None else None
     sides = SIDES if side is None else (side,)
-    if count(hand) < 4:
-        raise RejectedError(f"{count(hand)} of the first four cards have come")
-    if all(card.up for side in sides for card in hand.cards(side)):
+    if count(coup) < 4:
+        raise RejectedError(f"{count(coup)} of the first four cards have come")
+    if all(card.up for side in sides for card in coup.cards(side)):
         raise RejectedError("these cards lie face up already")
     turn.turn_cards(sides)
     turn.settle()
@@ -76,7 +76,7 @@ def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:
 
 def void(turn: PuntoBancaTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
-    of = undecided(turn.state, turn.state.hand, given.round)
+    of = undecided(turn.state, turn.state.current, given.round)
     law = null_by(turn, given)
     turn.void(of, given.reason, law, given)
     turn.expect()
@@ -84,8 +84,8 @@ def void(turn: PuntoBancaTurn, given: RoundVoid) -> None:
 
 def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
     """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
-    hand = turn.state.hand
-    of = undecided(turn.state, hand, given.round, first=hand is not None and hand.gap)
+    coup = turn.state.current
+    of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
     if given.winner not in (None, "player", "banker", "tie"):
         raise RejectedError(f"{given.winner!r} cannot win: it is player, banker or tie")
     if isinstance(of, PuntoBancaCoup):
@@ -116,9 +116,9 @@ def correct(turn: PuntoBancaTurn, given: ResultCorrect) -> None:
 
 
 def _hand(turn: PuntoBancaTurn) -> PuntoBancaCoup:
-    if turn.state.hand is None:
+    if turn.state.current is None:
         raise RejectedError("no round is in hand")
-    return turn.state.hand
+    return turn.state.current
 
 
 def _side(who: str) -> Side:

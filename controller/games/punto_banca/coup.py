@@ -12,31 +12,31 @@ from controller.games.punto_banca.state import PuntoBancaCard, PuntoBancaCoup
 from controller.rulebooks.cards import ThirdCards
 
 
-def count(hand: PuntoBancaCoup) -> int:
+def count(coup: PuntoBancaCoup) -> int:
     """How many cards have come."""
-    return len(hand.player) + len(hand.banker)
+    return len(coup.player) + len(coup.banker)
 
 
-def all_known(hand: PuntoBancaCoup) -> bool:
+def all_known(coup: PuntoBancaCoup) -> bool:
     """Whether every card of the round lies face up and was read."""
-    return all(card.known for card in (*hand.player, *hand.banker))
+    return all(card.known for card in (*coup.player, *coup.banker))
 
 
-def announced(hand: PuntoBancaCoup, side: Side) -> tuple[str, ...]:
+def announced(coup: PuntoBancaCoup, side: Side) -> tuple[str, ...]:
     """The cards of a hand as the table knows them."""
-    return tuple(card.card for card in hand.cards(side) if card.card is not None and card.up)
+    return tuple(card.card for card in coup.cards(side) if card.card is not None and card.up)
 
 
-def next_place(hand: PuntoBancaCoup, third: ThirdCards) -> Side | None:
+def next_place(coup: PuntoBancaCoup, third: ThirdCards) -> Side | None:
     """Where the next card belongs by what lies face up; None: none may come now."""
-    if count(hand) < len(ORDER):
-        return ORDER[count(hand)]
-    return next_card(third, announced(hand, "player"), announced(hand, "banker")) if all_known(hand) else None
+    if count(coup) < len(ORDER):
+        return ORDER[count(coup)]
+    return next_card(third, announced(coup, "player"), announced(coup, "banker")) if all_known(coup) else None
 
 
-def is_complete(hand: PuntoBancaCoup, third: ThirdCards) -> bool:
+def is_complete(coup: PuntoBancaCoup, third: ThirdCards) -> bool:
     """Whether all cards of the coup have come and lie face up."""
-    return count(hand) >= len(ORDER) and all_known(hand) and next_place(hand, third) is None
+    return count(coup) >= len(ORDER) and all_known(coup) and next_place(coup, third) is None
 
 
 def redealt(third: ThirdCards, cards: Iterable[PuntoBancaCard]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

@@ -41,21 +41,21 @@ def decide(turn: PuntoBancaTurn, given: CardDecide) -> None:
 
 def _unread(turn: PuntoBancaTurn, given: CardDecide) -> bool:
     """Whether a card on the table was not read, and now is: the first of them, or the first of the hand that is named."""
-    hand, now = turn.state.hand, turn.state.shoe
+    coup, now = turn.state.current, turn.state.shoe
     sides = [side for side in SIDES if given.who in (None, side)]
-    if hand is None or now is None:
+    if coup is None or now is None:
         return False
     for side in sides:
-        for index, each in enumerate(hand.cards(side)):
+        for index, each in enumerate(coup.cards(side)):
             if each.card is not None:
                 continue
             card = talla.read_card(given)
             counted, trouble = shoe.read(now, card)
-            cards = hand.cards(side)
+            cards = coup.cards(side)
             turn.change(shoe=counted)
-            turn.change_hand(**{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])}, stands=stands(given))
+            turn.change_current(**{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])}, stands=stands(given))
             if each.up:
-                turn.say(CardTurned(round=hand.round, to=side, index=index + 1, card=card))
+                turn.say(CardTurned(round=coup.round, to=side, index=index + 1, card=card))
             if trouble is not None:
                 turn.irregular(trouble)
             return True
@@ -77,11 +77,11 @@ def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
         return
     if now is not None and now.over:
         raise RejectedError("the talla is over: remove the card")
-    if state.hand is None and turn.settings.rounds == "keys":
+    if state.current is None and turn.settings.rounds == "keys":
         raise RejectedError("no round is in hand: remove the card, or keep it for the next_round")
-    to = next_place(state.hand, turn.book.third) if state.hand is not None else "player"
+    to = next_place(state.current, turn.book.third) if state.current is not None else "player"
     if to is None:
-        may = state.hand is not None and count(state.hand) >= 4 and "card.decide" in state.asks
+        may = state.current is not None and count(state.current) >= 4 and "card.decide" in state.asks
         raise RejectedError(
             "no card may come now: turn the cards first, or remove it" if may else "no card may come now: remove it"
         )
@@ -89,7 +89,7 @@ def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
         raise RejectedError(f"the next card belongs to {to}")
     turn.change(queue=state.queue[1:])
     ready(turn)
-    turn.change_hand(stands=stands(given), gap=False)
+    turn.change_current(stands=stands(given), gap=False)
     turn.place(waiting.given, to, seen=given.action == "exposed")
 
 
@@ -119,12 +119,12 @@ def _read(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
 
 def _remove(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     """It leaves the game; the next card takes its place."""
-    hand = turn.state.hand
+    coup = turn.state.current
     turn.change(queue=turn.state.queue[1:])
     why = waiting.trouble or ("exposed" if waiting.given.exposed else "decided")
-    turn.say(CardRemoved(round=hand.round if hand else 0, why=why, card=None))
-    if hand is not None:
-        turn.change_hand(stands=stands(given))
+    turn.say(CardRemoved(round=coup.round if coup else 0, why=why, card=None))
+    if coup is not None:
+        turn.change_current(stands=stands(given))
 
 
 def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
@@ -139,12 +139,12 @@ def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> No
     kept = Waiting(
         given=CardDrawn(at=waiting.given.at, device=waiting.given.device, frame=waiting.given.frame, card=waiting.given.card)
     )
-    if turn.state.hand is None and turn.settings.rounds == "shoe":
+    if turn.state.current is None and turn.settings.rounds == "shoe":
         follow(turn, kept)
     else:
         turn.change(carried=(*turn.state.carried, kept))
-    if turn.state.hand is not None:
-        turn.change_hand(stands=stands(given))
+    if turn.state.current is not None:
+        turn.change_current(stands=stands(given))
 
 
 _DECIDED = {"accept": _place, "for": _place, "read": _read, "remove": _remove, "next_round": _next_round, "exposed": _exposed}

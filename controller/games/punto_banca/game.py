@@ -77,12 +77,12 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
         """So is the shoe's verdict on cards that are not all up."""
         if isinstance(given, device.ShoeResult):
             last = state.entry(state.round)
-            return state.hand is not None or last is None or last.kind != "result"
+            return state.current is not None or last is None or last.kind != "result"
         return super().confidential(state, given)
 
     def show(self, state: PuntoBancaState) -> dict[str, Any]:
         """What the retained state tells: of the cards, those that lie face up."""
-        hand = state.hand
+        coup = state.current
         last = state.last_result()
         six = self.settings.modality == "half_on_six"
         return {
@@ -91,11 +91,11 @@ class PuntoBancaGame(Machine[PuntoBanca, PuntoBancaSettings, PuntoBancaState, Pu
             "round": state.round,
             "asks": list(_asks(state)),
             "expected": state.expected,
-            "hands": {side: [card.card if card.up else None for card in hand.cards(side)] for side in SIDES} if hand else {},
+            "hands": {side: [card.card if card.up else None for card in coup.cards(side)] for side in SIDES} if coup else {},
             "unresolved": [entry.round for entry in state.unresolved()],
-            "bets": stakes.shown(hand),
+            "bets": stakes.shown(coup),
             "last_winner": last.winner if last else None,
-            "last_round": hand.last if hand else False,
+            "last_round": coup.last if coup else False,
             "last_rounds": state.last,
             "shoe": shoe.show(state.shoe),
             "commission": list(self.book.commission_six if six and self.book.commission_six else self.book.commission),
@@ -119,8 +119,8 @@ def _asks(state: PuntoBancaState) -> tuple[str, ...]:
     """What the table waits for, a round of its own among it where cards go to no round."""
     if state.asks:
         return state.asks
-    if state.hand is not None:
-        return ("round.confirm", "round.void") if state.hand.gap else ()
+    if state.current is not None:
+        return ("round.confirm", "round.void") if state.current.gap else ()
     return ("bets.open",) if state.astray else ()
 
 
@@ -134,6 +134,6 @@ def _phase(state: PuntoBancaState) -> str:
         return "no_shoe"
     if state.burn is not None:
         return "burning"
-    if state.hand is not None:
-        return "dealing" if state.hand.closed else "bets_open"
+    if state.current is not None:
+        return "dealing" if state.current.closed else "bets_open"
     return "shoe_over" if state.shoe.over else "waiting"

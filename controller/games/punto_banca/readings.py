@@ -47,23 +47,23 @@ def follow(turn: PuntoBancaTurn, waiting: Waiting) -> None:
     if why := _objection(turn, waiting):
         stop(turn, waiting, *why)
         return
-    hand = ready(turn)
-    to = next_place(hand, turn.book.third)
+    coup = ready(turn)
+    to = next_place(coup, turn.book.third)
     assert to is not None
     turn.place(given, to)
 
 
 def ready(turn: PuntoBancaTurn) -> PuntoBancaCoup:
     """The round that takes a card now; at a table without keys it opens with its first card, its bets closed before it."""
-    if turn.state.hand is None:
+    if turn.state.current is None:
         turn.open_bets()
-    hand = turn.state.hand
-    assert hand is not None
-    if not hand.closed and turn.settings.rounds == "shoe":
+    coup = turn.state.current
+    assert coup is not None
+    if not coup.closed and turn.settings.rounds == "shoe":
         turn.close_bets(unobserved=True)
-        hand = turn.state.hand
-        assert hand is not None
-    return hand
+        coup = turn.state.current
+        assert coup is not None
+    return coup
 
 
 def stop(turn: PuntoBancaTurn, waiting: Waiting, what: str, detail: str | None = None) -> None:
@@ -75,7 +75,7 @@ def stop(turn: PuntoBancaTurn, waiting: Waiting, what: str, detail: str | None =
 
 def _objection(turn: PuntoBancaTurn, waiting: Waiting) -> tuple[str, str | None] | None:
     """Why this card may not simply go where the next one belongs."""
-    given, hand, now = waiting.given, turn.state.hand, turn.state.shoe
+    given, coup, now = waiting.given, turn.state.current, turn.state.shoe
     if waiting.trouble is not None:
         return waiting.trouble, None
     if given.unsure:
@@ -83,25 +83,25 @@ def _objection(turn: PuntoBancaTurn, waiting: Waiting) -> tuple[str, str | None]
     if now is not None and now.over:
         return "shoe_over", None
     by_keys = turn.settings.rounds == "keys"
-    if hand is None:
+    if coup is None:
         return ("card_out_of_round", None) if by_keys else _misplaced(turn, PuntoBancaCoup(round=0), given)
-    if not hand.closed and by_keys:
+    if not coup.closed and by_keys:
         return "card_before_close", None
-    if next_place(hand, turn.book.third) is None:
-        natural = any(is_natural(announced(hand, side)) for side in ("player", "banker"))
+    if next_place(coup, turn.book.third) is None:
+        natural = any(is_natural(announced(coup, side)) for side in ("player", "banker"))
         return "card_after_end" if natural else "card_before_turn", None
-    return _misplaced(turn, hand, given)
+    return _misplaced(turn, coup, given)
 
 
-def _misplaced(turn: PuntoBancaTurn, hand: PuntoBancaCoup, given: CardDrawn) -> tuple[str, str | None] | None:
+def _misplaced(turn: PuntoBancaTurn, coup: PuntoBancaCoup, given: CardDrawn) -> tuple[str, str | None] | None:
     """What the shoe claims is not where the card belongs; or it came face up though it must lie face down."""
-    to = next_place(hand, turn.book.third)
+    to = next_place(coup, turn.book.third)
     assert to is not None
-    index = len(hand.cards(to)) + 1
+    index = len(coup.cards(to)) + 1
     if given.to not in (None, to) or given.index not in (None, index):
         said = " ".join(str(each) for each in (given.to, given.index) if each is not None)
         return "card_misplaced", f"{to} {index} expected, the shoe says {said}"
-    if given.exposed and not turn.lies_up(hand):
+    if given.exposed and not turn.lies_up(coup):
         return "card_exposed", None
     return None
 
@@ -165,11 +165,11 @@ def take_silence(turn: PuntoBancaTurn, given: AnyReading) -> None:
 
 def lose_place(turn: PuntoBancaTurn) -> None:
     """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
-    state, hand = turn.state, turn.state.hand
+    state, coup = turn.state, turn.state.current
     by_shoe = turn.settings.rounds == "shoe"
-    if hand is not None and (hand.closed or count(hand) or by_shoe) and not is_complete(hand, turn.book.third):
-        turn.change_hand(gap=True, before_gap=hand.before_gap if hand.gap else count(hand))
-    elif hand is None and by_shoe:
+    if coup is not None and (coup.closed or count(coup) or by_shoe) and not is_complete(coup, turn.book.third):
+        turn.change_current(gap=True, before_gap=coup.before_gap if coup.gap else count(coup))
+    elif coup is None and by_shoe:
         turn.change(adrift=True, unseen=state.unseen or not state.adrift)
 
 
@@ -185,14 +185,14 @@ def _found(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
 
 def _hidden(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
     """Whether a silence may have hidden a card before this one. Where the shoe counts the places itself, it cannot."""
-    hand = turn.state.hand
-    if hand is None or not hand.gap:
+    coup = turn.state.current
+    if coup is None or not coup.gap:
         return False
-    to = next_place(hand, turn.book.third)
-    if to is not None and (given.to, given.index) == (to, len(hand.cards(to)) + 1):
-        turn.change_hand(gap=False)
+    to = next_place(coup, turn.book.third)
+    if to is not None and (given.to, given.index) == (to, len(coup.cards(to)) + 1):
+        turn.change_current(gap=False)
         return False
-    turn.unresolved(hand, "silence")
+    turn.unresolved(coup, "silence")
     turn.expect()
     return True
 
@@ -217,14 +217,14 @@ def take_cut(turn: PuntoBancaTurn, _given: CardCut) -> None:
         return
     now = shoe.cut(state.shoe)
     turn.change(shoe=now)
-    hand = state.hand
-    plays = hand is not None and (count(hand) > 0 or turn.settings.cut_first == "play")
+    coup = state.current
+    plays = coup is not None and (count(coup) > 0 or turn.settings.cut_first == "play")
     call = turn.book.announcements.get("cut")
     talla.cut(turn, turn.number, int(plays), call)
-    if hand is None:
+    if coup is None:
         turn.close_talla()
     elif plays:
-        turn.change_hand(last=True)
+        turn.change_current(last=True)
     else:
         turn.change(shoe=replace(now, over=True))
         turn.irregular("shoe_over", asks=("round.void",))
@@ -235,10 +235,10 @@ def take_cut(turn: PuntoBancaTurn, _given: CardCut) -> None:
 def take_reset(turn: PuntoBancaTurn, _given: ShoeReset) -> None:
     """The shoe started afresh. What is in it now only a person knows: new cards, or the same."""
     state = turn.state
-    if state.shoe is None or state.reset or not (state.shoe.drawn or state.hand):
+    if state.shoe is None or state.reset or not (state.shoe.drawn or state.current):
         return
-    if state.hand is not None:
-        turn.unresolved(state.hand, "undecided")
+    if state.current is not None:
+        turn.unresolved(state.current, "undecided")
     now = turn.state.shoe
     assert now is not None
     turn.change(shoe=shoe.lose_count(now), reset=not now.over, adrift=False)
@@ -249,22 +249,22 @@ def take_reset(turn: PuntoBancaTurn, _given: ShoeReset) -> None:
 
 def take_verdict(turn: PuntoBancaTurn, given: ShoeResult) -> None:
     """The shoe's own verdict: a second witness, never the result."""
-    hand = turn.state.hand
+    coup = turn.state.current
     if not turn.state.open or given.late:
         return
-    if hand is None and turn.state.unseen:
+    if coup is None and turn.state.unseen:
         turn.lose()
         turn.change(adrift=False)
-    elif hand is None:
+    elif coup is None:
         _compare(turn, given)
         turn.change(adrift=False)
-    elif count(hand) < 4 or (given.forced and given.winner is None):
+    elif count(coup) < 4 or (given.forced and given.winner is None):
         turn.irregular("witnesses_disagree", asks=OUTCOMES, detail="the shoe has ended the round, its cards have not all come")
-        turn.change_hand(verdict=given)
-        turn.unresolved(turn.state.hand or hand, "witnesses_disagree")
+        turn.change_current(verdict=given)
+        turn.unresolved(turn.state.current or coup, "witnesses_disagree")
         turn.expect()
     else:
-        turn.change_hand(verdict=given)
+        turn.change_current(verdict=given)
         turn.settle()
 
 

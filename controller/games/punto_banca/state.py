@@ -115,7 +115,7 @@ class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omi
     past: Past = ()
     shoe: Shoe | None = None
     burn: PuntoBancaBurn | None = None
-    hand: PuntoBancaCoup | None = None
+    current: PuntoBancaCoup | None = None
     queue: tuple[Waiting, ...] = ()
     carried: tuple[Waiting, ...] = ()
     spilled: bool = False
@@ -131,11 +131,11 @@ class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omi
     @property
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
-        unread = self.hand is not None and any(card.card is None for card in (*self.hand.player, *self.hand.banker))
+        unread = self.current is not None and any(card.card is None for card in (*self.current.player, *self.current.banker))
         if self.reset:
             return ("shoe.start", "card.decide")
         if self.queue or unread:
-            return ("card.decide", "round.void") if self.hand else ("card.decide",)
+            return ("card.decide", "round.void") if self.current else ("card.decide",)
         if self.burn is not None and (self.burn.gap or (self.burn.drawn and self.burn.shown is None)):
             return ("card.decide",)
         return ()

@@ -56,49 +56,49 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
         """No more bets; the cards may come. A silence of the device that has not ended may hide one of them from now on."""
-        hand = self.state.hand
-        assert hand is not None
-        self.shut(by, unobserved=unobserved, gap=self.state.silent or (hand.gap and count(hand) > 0))
+        coup = self.state.current
+        assert coup is not None
+        self.shut(by, unobserved=unobserved, gap=self.state.silent or (coup.gap and count(coup) > 0))
 
-    def lies_up(self, hand: PuntoBancaCoup) -> bool:
+    def lies_up(self, coup: PuntoBancaCoup) -> bool:
         """Whether the next card of the round comes to lie face up."""
-        third = count(hand) >= 4
+        third = count(coup) >= 4
         how = self.settings.third_card if third else self.settings.dealt
         return how == "face_up" or (third and self.settings.turn == "when_complete")
 
     def place(self, given: CardDrawn, to: Side, *, seen: bool = False) -> None:
         """The card goes to a hand. ``seen``: it lies face up though it must not, by a person's word, never by a device's."""
-        hand = self.state.hand
-        assert hand is not None
+        coup = self.state.current
+        assert coup is not None
         when_complete = self.settings.turn == "when_complete"
-        card = PuntoBancaCard(card=given.card, up=self.lies_up(hand) or seen, frame=frame_of(given))
-        self.change_hand(**{to: (*hand.cards(to), card)})
-        index = len(hand.cards(to)) + 1
-        self.say(CardDealt(round=hand.round, to=to, index=index, card=card.card if card.up else None))
+        card = PuntoBancaCard(card=given.card, up=self.lies_up(coup) or seen, frame=frame_of(given))
+        self.change_current(**{to: (*coup.cards(to), card)})
+        index = len(coup.cards(to)) + 1
+        self.say(CardDealt(round=coup.round, to=to, index=index, card=card.card if card.up else None))
         if card.card is None:
             self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")
-        hand = self.state.hand
-        if hand is not None and when_complete and count(hand) == 4:
+        coup = self.state.current
+        if coup is not None and when_complete and count(coup) == 4:
             self.turn_cards(SIDES)
         self.settle()
 
     def turn_cards(self, sides: tuple[Side, ...]) -> None:
         """The cards of these hands lie face up now."""
         for side in sides:
-            hand = self.state.hand
-            assert hand is not None
-            for index, card in enumerate(hand.cards(side), 1):
+            coup = self.state.current
+            assert coup is not None
+            for index, card in enumerate(coup.cards(side), 1):
                 if not card.up and card.card is not None:
-                    self.say(CardTurned(round=hand.round, to=side, index=index, card=card.card))
-            self.change_hand(**{side: tuple(replace(card, up=True) for card in hand.cards(side))})
+                    self.say(CardTurned(round=coup.round, to=side, index=index, card=card.card))
+            self.change_current(**{side: tuple(replace(card, up=True) for card in coup.cards(side))})
 
     def settle(self) -> None:
         """Say what the rules make of the cards that lie face up: what a hand does, the result, where the next card belongs."""
-        hand = self.state.hand
-        if hand is not None and count(hand) >= 4 and all_known(hand):
-            if hand.gap and hand.before_gap == count(hand) and is_complete(hand, self.book.third):
-                self.change_hand(gap=False)
-            self._decide(hand)
+        coup = self.state.current
+        if coup is not None and count(coup) >= 4 and all_known(coup):
+            if coup.gap and coup.before_gap == count(coup) and is_complete(coup, self.book.third):
+                self.change_current(gap=False)
+            self._decide(coup)
             self._conclude()
         self.expect()
 
@@ -107,60 +107,60 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         state, to = self.state, None
         if state.open and state.burn is not None and not state.asks:
             to = "burn"
-        elif state.hand is not None and state.hand.closed and not (state.queue or state.reset):
-            to = next_place(state.hand, self.book.third)
+        elif state.current is not None and state.current.closed and not (state.queue or state.reset):
+            to = next_place(state.current, self.book.third)
         if to != state.expected:
             self.change(expected=to)
-            self.say(CardExpected(round=state.hand.round if state.hand else 0, to=to))
+            self.say(CardExpected(round=state.current.round if state.current else 0, to=to))
 
-    def _decide(self, hand: PuntoBancaCoup) -> None:
+    def _decide(self, coup: PuntoBancaCoup) -> None:
         """What the rules leave no choice about, once for each hand."""
-        cards = {side: announced(hand, side) for side in SIDES}
+        cards = {side: announced(coup, side) for side in SIDES}
         if any(is_natural(own) for own in cards.values()):
             for side in SIDES:
                 if is_natural(cards[side]):
-                    self._decided(hand, side, "natural")
+                    self._decided(coup, side, "natural")
             return
         to = next_card(self.book.third, cards["player"], cards["banker"])
         if len(cards["player"]) == 2:
-            self._decided(hand, "player", "draw" if to == "player" else "stand")
+            self._decided(coup, "player", "draw" if to == "player" else "stand")
         if to != "player" and len(cards["banker"]) == 2:
-            self._decided(hand, "banker", "draw" if to == "banker" else "stand")
+            self._decided(coup, "banker", "draw" if to == "banker" else "stand")
 
-    def _decided(self, hand: PuntoBancaCoup, side: Side, decision: Literal["draw", "stand", "natural"]) -> None:
-        now = self.state.hand
+    def _decided(self, coup: PuntoBancaCoup, side: Side, decision: Literal["draw", "stand", "natural"]) -> None:
+        now = self.state.current
         if now is None or side in now.told:
             return
-        self.change_hand(told=(*now.told, side))
+        self.change_current(told=(*now.told, side))
         call = {"draw": f"{side}_draws", "stand": f"{side}_stands"}.get(decision, "")
         words = self.book.announcements.get(call)
-        total = points(announced(hand, side))
+        total = points(announced(coup, side))
         filled = {language: _filled(text, total) for language, text in words.items()} if words else None
-        self.say(HandDecided(round=hand.round, who=side, decision=decision, announcement=filled))
+        self.say(HandDecided(round=coup.round, who=side, decision=decision, announcement=filled))
 
     # Its outcome: a result, null, or unresolved
 
     def _conclude(self) -> None:
         """All cards lie face up: the result, unless a card is still to come, a person must speak, or the witnesses differ."""
-        hand = self.state.hand
-        assert hand is not None
-        complete = is_complete(hand, self.book.third)
-        if hand.verdict is not None and (not complete or self.disagrees(hand.verdict, hand)):
-            detail = f"the shoe says {hand.verdict.winner or 'nothing'}"
+        coup = self.state.current
+        assert coup is not None
+        complete = is_complete(coup, self.book.third)
+        if coup.verdict is not None and (not complete or self.disagrees(coup.verdict, coup)):
+            detail = f"the shoe says {coup.verdict.winner or 'nothing'}"
             self.irregular("witnesses_disagree", asks=OUTCOMES, detail=detail if complete else f"{detail}, a card is missing")
-            self.unresolved(hand, "witnesses_disagree")
-        elif complete and hand.gap:
-            self.unresolved(hand, "silence")
-        elif complete and not self.state.queue and (hand.verdict is not None or self.settings.witness == "compared"):
-            self.result(hand.round, announced(hand, "player"), announced(hand, "banker"), frames_of(hand), hand.stands)
+            self.unresolved(coup, "witnesses_disagree")
+        elif complete and coup.gap:
+            self.unresolved(coup, "silence")
+        elif complete and not self.state.queue and (coup.verdict is not None or self.settings.witness == "compared"):
+            self.result(coup.round, announced(coup, "player"), announced(coup, "banker"), frames_of(coup), coup.stands)
 
-    def disagrees(self, verdict: ShoeResult, hand: PuntoBancaCoup | PuntoBancaEntry) -> bool:
+    def disagrees(self, verdict: ShoeResult, coup: PuntoBancaCoup | PuntoBancaEntry) -> bool:
         """Whether the shoe's verdict is not ours, as far as it says something."""
-        if isinstance(hand, PuntoBancaCoup):
-            player, banker = announced(hand, "player"), announced(hand, "banker")
+        if isinstance(coup, PuntoBancaCoup):
+            player, banker = announced(coup, "player"), announced(coup, "banker")
             ours, marks = winner_of(player, banker), marks_of(player, banker, self.settings)
         else:
-            ours, marks = hand.winner or "", hand.marks
+            ours, marks = coup.winner or "", coup.marks
         pairs = {mark.removeprefix("pair_") for mark in marks if mark.startswith("pair_")}
         return verdict.winner not in (None, ours) or (bool(verdict.pairs) and {*verdict.pairs} != pairs)
 
@@ -178,7 +178,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         winner = winner or winner_of(player, banker)
         hands = hands_of(player, banker) if whole else ()
         marks = marks_of(player, banker, self.settings) if whole else (("tie",) if winner == "tie" else ())
-        was = self.state.hand
+        was = self.state.current
         compared = was is not None and was.round == number and was.verdict is not None
         self.record(
             PuntoBancaEntry(round=number, kind="result", winner=winner, hands=hands, marks=marks, frames=frames, compared=compared)
@@ -193,25 +193,25 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
         self.close_talla()
 
-    def unresolved(self, hand: PuntoBancaCoup, why: Why, late: tuple[PuntoBancaCard, ...] = ()) -> None:
+    def unresolved(self, coup: PuntoBancaCoup, why: Why, late: tuple[PuntoBancaCard, ...] = ()) -> None:
         """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""
-        whole = count(hand) >= 4 and is_complete(hand, self.book.third)
-        cards = tuple(card for _, card in hand.dealt) + late
-        frames = frames_of(hand)
-        self.record(PuntoBancaEntry(round=hand.round, kind="unresolved", cards=cards, frames=frames))
-        self.change(adrift=not whole and hand.verdict is None)
-        candidate = winner_of(announced(hand, "player"), announced(hand, "banker")) if whole else None
-        self.say(RoundUnresolved(round=hand.round, why=why, candidate=candidate, frames=frames))
+        whole = count(coup) >= 4 and is_complete(coup, self.book.third)
+        cards = tuple(card for _, card in coup.dealt) + late
+        frames = frames_of(coup)
+        self.record(PuntoBancaEntry(round=coup.round, kind="unresolved", cards=cards, frames=frames))
+        self.change(adrift=not whole and coup.verdict is None)
+        candidate = winner_of(announced(coup, "player"), announced(coup, "banker")) if whole else None
+        self.say(RoundUnresolved(round=coup.round, why=why, candidate=candidate, frames=frames))
         self.close_talla()
 
     def record(self, entry: PuntoBancaEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
-        hand = self.state.hand
+        coup = self.state.current
         self.state = self.state.with_entry(entry)
-        if hand is not None and hand.round == entry.round:
+        if coup is not None and coup.round == entry.round:
             dropped, spilled = bool(self.state.queue), self.state.spilled
             lost = dropped and spilled and self.settings.rounds == "shoe"
-            self.change(hand=None, queue=(), spilled=spilled and not dropped, adrift=self.state.adrift or lost)
+            self.change(current=None, queue=(), spilled=spilled and not dropped, adrift=self.state.adrift or lost)
 
     def clear_shoe(self, left: int | None = None) -> None:
         """The talla is over, and its cards leave the table. ``left``: as counted by a person."""
@@ -228,7 +228,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     def close_talla(self) -> None:
         """After the cut card, and no round in hand: the talla is over."""
         now = self.state.shoe
-        if self.state.hand is None and now is not None and now.cut_at is not None and not now.over:
+        if self.state.current is None and now is not None and now.cut_at is not None and not now.over:
             self.change(shoe=replace(now, over=True))
             self.say(shoe.ended(now, "cut"))
 
@@ -239,8 +239,8 @@ def _filled(call: str, total: int) -> str:
     return f"{before}{' ' if before[-1:].isalpha() else ''}{total}{after}" if dots else call
 
 
-def frames_of(hand: PuntoBancaCoup) -> tuple[Frame, ...]:
+def frames_of(coup: PuntoBancaCoup) -> tuple[Frame, ...]:
     """The evidence of the cards that lie face up, and of the shoe's verdict once all do; oldest first."""
-    up = [card.frame for _, card in hand.dealt if card.known and card.frame is not None]
-    verdict = frame_of(hand.verdict) if hand.verdict is not None and all_known(hand) else None
+    up = [card.frame for _, card in coup.dealt if card.known and card.frame is not None]
+    verdict = frame_of(coup.verdict) if coup.verdict is not None and all_known(coup) else None
     return (*up, verdict) if verdict else tuple(up)

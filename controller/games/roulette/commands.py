@@ -11,7 +11,7 @@ from controller.games.wheels import commands as wheel_commands
 def close_bets(turn: RouletteTurn, given: BetsClose) -> None:
     """No more bets: the ball was launched and is about to fall, whether or not the wheel could tell."""
     wheel_commands.close_bets(turn, given)
-    turn.change_hand(launched=True)
+    turn.change_current(launched=True)
 
 
 def place_bet(turn: RouletteTurn, given: BetPlace) -> None:

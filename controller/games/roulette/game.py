@@ -52,11 +52,11 @@ class RouletteGame(WheelGame):
 
     def own(self, state: RouletteState) -> dict[str, Any]:
         """The colour of the last number, zeros running, and what a player may choose at them."""
-        hand, tally = state.hand, state.tally()
+        current, tally = state.current, state.tally()
         return {
             "last_colour": self._colour(tally.number),
             "zeros": tally.zeros,
-            "zero_choices": list(choices(self.book.zero, last_of_session=bool(hand and hand.last))),
+            "zero_choices": list(choices(self.book.zero, last_of_session=bool(current and current.last))),
         }
 
     def tells(self, entry: WheelEntry) -> dict[str, Any]:

@@ -29,16 +29,16 @@ def take_cell(turn: RouletteTurn, given: WheelCell) -> None:
 def _ball_in_rim(turn: RouletteTurn, given: WheelPhase, _was: WheelState) -> None:
     """The ball runs in the rim: bets are open still."""
     wheel.opened_unseen(turn, given)
-    if hand := turn.state.hand:
-        _launched(turn, hand, given)
+    if current := turn.state.current:
+        _launched(turn, current, given)
     _standstill(turn, given)
 
 
 def _ball_in_rim_by_person(turn: RouletteTurn, given: WheelPhase, was: WheelState) -> None:
-    if was.hand:
-        if not was.hand.launched and not was.gap and turn.over(given.spin):
-            turn.change_hand(spin=given.spin)  # a launch of its own, though the wheel counts as for the round before
-        _launched(turn, turn.state.hand or was.hand, given)
+    if was.current:
+        if not was.current.launched and not was.gap and turn.over(given.spin):
+            turn.change_current(spin=given.spin)  # a launch of its own, though the wheel counts as for the round before
+        _launched(turn, turn.state.current or was.current, given)
 
 
 def _no_more_bets(turn: RouletteTurn, given: WheelPhase, _was: WheelState) -> None:
@@ -66,11 +66,11 @@ def _standstill(turn: RouletteTurn, given: WheelPhase) -> None:
         turn.breach("cylinder_stopped", given)
 
 
-def _launched(turn: RouletteTurn, hand: WheelRound, given: WheelPhase) -> None:
+def _launched(turn: RouletteTurn, current: WheelRound, given: WheelPhase) -> None:
     """The ball runs in the rim: the rotor must turn against its direction at the launch before, the ball against the rotor."""
-    if not hand.launched:
+    if not current.launched:
         before, heard = turn.state.rotor, turn.state.heard
-        turn.change_hand(launched=True, frames=hand.frames + frames_of(given))
+        turn.change_current(launched=True, frames=current.frames + frames_of(given))
         launch = RouletteLaunch(given.direction, given.spin) if given.direction else None
         turn.change(rotor=launch, rotor_before=before, heard=True)
         if before and before.direction == given.direction and (heard or before.just_before(given.spin)):

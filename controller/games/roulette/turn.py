@@ -54,9 +54,9 @@ class RouletteTurn(WheelTurn):
         """The zeros running up to this round, and whether its spin was the last of the session."""
         return {**self.tells_of_round(entry.round, None), "last_of_session": entry.last}
 
-    def concerns(self, fault: str, hand: WheelRound) -> bool:
+    def concerns(self, fault: str, current: WheelRound) -> bool:
         """A launch that failed has launched nothing."""
-        return fault == "failed_launch" or hand.launched
+        return fault == "failed_launch" or current.launched
 
     def silence(self, given: Reading) -> None:
         """What the wheel did is unknown, and so is how its rotor turned last.

@@ -76,7 +76,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     """One step of a table of texas against the house."""
 
     @property
-    def hand(self) -> TexasHouseRound:
+    def current(self) -> TexasHouseRound:
         """The round in hand; there is one."""
         assert self.state.deal is not None
         return self.state.deal
@@ -88,12 +88,12 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     @property
     def boxes(self) -> tuple[str, ...]:
         """The hands of the players, from the croupier's left."""
-        return tuple(f"box:{box}" for box in self.hand.boxes)
+        return tuple(f"box:{box}" for box in self.current.boxes)
 
     @property
     def going(self) -> tuple[str, ...]:
         """The hands that play against the bank."""
-        return tuple(who for who in self.boxes if self.hand.spoke.get(who) == "go")
+        return tuple(who for who in self.boxes if self.current.spoke.get(who) == "go")
 
     @property
     def first(self) -> Order:
@@ -104,7 +104,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def begin_deal(self) -> None:
         """All cards up to the flop come."""
         self.change_deal(order=self.first)
-        self.change_deal(bonus=tuple(who for who in self.hand.bonus if who in self.boxes))
+        self.change_deal(bonus=tuple(who for who in self.current.bonus if who in self.boxes))
 
     def lies_up(self, who: str) -> bool:
         """The common cards."""
@@ -117,7 +117,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def exposed(self, who: str) -> None:
         """A player's card: the play is valid. One of the bank's: all cards are gathered."""
         if who == DEALER:
-            self.void(self.hand.round, "card_exposed", self.book.void["card_exposed"])
+            self.void(self.current.round, "card_exposed", self.book.void["card_exposed"])
         else:
             self.irregular("card_exposed", detail=who)
 
@@ -125,14 +125,14 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         """A player's card exposed, hands that touched; an error that was put right goes on, all else a person decides."""
         who = given.who or ""
         if given.error in ("exposed", "touched") and who in self.boxes:
-            if not poker_cards.hand(self.hand.table, who):
+            if not poker_cards.hand(self.current.table, who):
                 raise RejectedError(f"{who} has no cards")
             if given.error == "touched":
                 self._withdraw(who, "touched")
                 self.irregular("hands_touched", detail=who)
                 return
             if given.index is not None:
-                self.put(poker_cards.turn(self.hand.table, who, given.index))
+                self.put(poker_cards.turn(self.current.table, who, given.index))
             self.exposed(who)
         elif given.recoverable and self.correctable():
             self.irregular("deal_error", detail=f"{given.error}, put right")
@@ -141,83 +141,83 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     def correctable(self) -> bool:
         """A wrong number may be put right before the bets begin."""
-        return not self.hand.spoke
+        return not self.current.spoke
 
     def act(self, who: str, action: Literal["go", "pass"], by: str) -> None:
         """A player makes the second bet, or gives up."""
-        if self.hand.due:
+        if self.current.due:
             raise RejectedError("the flop is not dealt")
         if who not in self.boxes:
             raise RejectedError(f"{who} has no hand")
-        if who in self.hand.spoke:
+        if who in self.current.spoke:
             raise RejectedError(f"{who} has spoken already")
         self.decided(who, action, by)
         if action == "pass":
             self._withdraw(who, "pass")
         else:
-            self.change_deal(spoke={**self.hand.spoke, who: action})
+            self.change_deal(spoke={**self.current.spoke, who: action})
 
     def take_back(self, who: str, action: Literal["go", "pass"], by: str) -> None:
         """What a player was told to do was a mistake; not once the turn card lies, or a hand does."""
-        said, flop = self.hand.spoke.get(who), len(self.first)
+        said, flop = self.current.spoke.get(who), len(self.first)
         if said != action:
             raise RejectedError(f"{who} has said {f'{said} last' if said else 'nothing'}: that alone can be taken back")
-        if len(self.hand.table) > flop or any(poker_cards.is_up(self.hand.table, each) for each in (DEALER, *self.boxes)):
+        if len(self.current.table) > flop or any(poker_cards.is_up(self.current.table, each) for each in (DEALER, *self.boxes)):
             raise RejectedError("the turn card or a hand lies open already: say round.void if the round cannot stand")
-        spoke = {each: word for each, word in self.hand.spoke.items() if each != who}
-        table = poker_cards.take_up(self.hand.table, who) if action == "pass" else self.hand.table
+        spoke = {each: word for each, word in self.current.spoke.items() if each != who}
+        table = poker_cards.take_up(self.current.table, who) if action == "pass" else self.current.table
         self.change_deal(spoke=spoke, table=table, order=self.first)
         self.decided(who, action, by, stands=False)
 
     def bet(self, who: str, lies: bool, amount: int | None, by: str) -> None:
         """The supplementary bet is made, or taken back, before bets are closed."""
-        if self.hand.closed:
+        if self.current.closed:
             raise RejectedError("bets are closed")
         if who not in self.boxes:
             raise RejectedError(f"{who} is not in play")
-        if lies == (who in self.hand.bonus):
+        if lies == (who in self.current.bonus):
             raise RejectedError(f"the bonus of {who} {'lies already' if lies else 'does not lie'}")
         own = (who,) if lies else ()
-        self.change_deal(bonus=(*(each for each in self.hand.bonus if each != who), *own))
-        self.say(BetPlaced(round=self.hand.round, who=who, bet="txb", lies=lies, amount=amount, by=by))
+        self.change_deal(bonus=(*(each for each in self.current.bonus if each != who), *own))
+        self.say(BetPlaced(round=self.current.round, who=who, bet="txb", lies=lies, amount=amount, by=by))
 
     def _withdraw(self, who: str, word: Word) -> None:
-        self.change_deal(spoke={**self.hand.spoke, who: word}, table=poker_cards.drop(self.hand.table, who))
+        self.change_deal(spoke={**self.current.spoke, who: word}, table=poker_cards.drop(self.current.table, who))
 
     def may_show(self, who: str) -> None:
         """Players' hands after all have spoken, the bank's after turn and river."""
-        if len(self.hand.spoke) < len(self.boxes) or (who == DEALER and self.hand.due):
-            raise RejectedError("the players have not all spoken" if not self.hand.due else "turn and river are not dealt")
+        if len(self.current.spoke) < len(self.boxes) or (who == DEALER and self.current.due):
+            raise RejectedError("the players have not all spoken" if not self.current.due else "turn and river are not dealt")
         if who not in (DEALER, *self.going):
             raise RejectedError(f"{who} has no hand to show")
 
     def missing(self) -> tuple[str, ...]:
         """When all common cards lie, the bank's hand and those that play against it."""
-        if len(self.hand.spoke) < len(self.boxes) or not self.going:
+        if len(self.current.spoke) < len(self.boxes) or not self.going:
             return ()
-        return tuple(who for who in (DEALER, *self.going) if not poker_cards.is_up(self.hand.table, who))
+        return tuple(who for who in (DEALER, *self.going) if not poker_cards.is_up(self.current.table, who))
 
     def advance(self) -> None:
         """A common card that was not read is told; turn and river after all have spoken; the bonus; the result."""
-        if any(not each.up for each in poker_cards.hand(self.hand.table, BOARD)) and self.state.doubt is None:
+        if any(not each.up for each in poker_cards.hand(self.current.table, BOARD)) and self.state.doubt is None:
             self.doubt("card_unread", about=BOARD, detail=BOARD)
         if self.state.stop is not None:
             return
         self._award()
-        if self.hand.due or len(self.hand.spoke) < len(self.boxes):
+        if self.current.due or len(self.current.spoke) < len(self.boxes):
             return
         if not self.going:
-            self.result(self.outcome(self.hand, self._lie()))
-        elif self.hand.order.count(BOARD) < sum(self.book.board):
-            self.change_deal(order=(*self.hand.order, *[BOARD] * sum(self.book.board[1:])))
+            self.result(self.outcome(self.current, self._lie()))
+        elif self.current.order.count(BOARD) < sum(self.book.board):
+            self.change_deal(order=(*self.current.order, *[BOARD] * sum(self.book.board[1:])))
         elif not self.missing():
-            self.result(self.outcome(self.hand, self._lie()))
+            self.result(self.outcome(self.current, self._lie()))
 
     def _award(self) -> None:
         """A bonus that wins is told when its hand lies open."""
-        if len(self.hand.spoke) < len(self.boxes):
+        if len(self.current.spoke) < len(self.boxes):
             return
-        before, now = self.hand.awarded, self._awards(self.hand, self._lie())
+        before, now = self.current.awarded, self._awards(self.current, self._lie())
         self.change_deal(awarded=now)
         say_awards(self, before, now)
 
@@ -250,7 +250,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
 
     def _lie(self) -> dict[str, tuple[str, ...]]:
         """The cards of the hands that lie open, and the common cards."""
-        table = self.hand.table
+        table = self.current.table
         own = {who: poker_cards.up(table, who) for who in (DEALER, *self.boxes) if poker_cards.is_up(table, who)}
         return own | {BOARD: poker_cards.up(table, BOARD)}
 

@@ -54,7 +54,7 @@ def open_bets(turn: TrenteTurn, given: BetsOpen) -> None:
 def close_bets(turn: TrenteTurn, given: BetsClose) -> None:
     """No more bets; cards that were left for this round are its first."""
     session(turn)
-    if turn.state.hand is None or turn.state.hand.closed:
+    if turn.state.current is None or turn.state.current.closed:
         raise RejectedError("no bets are open")
     turn.close_bets(given.by)
     carried = turn.state.carried
@@ -68,7 +68,7 @@ def close_bets(turn: TrenteTurn, given: BetsClose) -> None:
 
 def void(turn: TrenteTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge; for the cut card too, where the shoe does not see it."""
-    of, now = undecided(turn.state, turn.state.hand, given.round), turn.state.shoe
+    of, now = undecided(turn.state, turn.state.current, given.round), turn.state.shoe
     law = null_by(turn, given)
     if given.reason == "cut_card" and isinstance(of, TrenteCoup):
         if now is None or now.continuous:
@@ -81,8 +81,8 @@ def void(turn: TrenteTurn, given: RoundVoid) -> None:
 
 def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
     """A person stands for the result of an unresolved round: by the cards that were seen, or by their own word."""
-    hand = turn.state.hand
-    of = undecided(turn.state, hand, given.round, first=hand is not None and hand.gap)
+    coup = turn.state.current
+    of = undecided(turn.state, coup, given.round, first=coup is not None and coup.gap)
     said = _said(given.winner) if given.winner is not None else None
     if isinstance(of, TrenteCoup) and (turn.state.queue or of.unread):
         raise RejectedError("a card waits for card.decide")
@@ -126,12 +126,12 @@ def _said(winner: str | None) -> Winner:
 
 def decide(turn: TrenteTurn, given: CardDecide) -> None:
     """A person decides about what waits: what is in the shoe, a card not read, the card that waits."""
-    state, hand = turn.state, turn.state.hand
+    state, coup = turn.state, turn.state.current
     if state.reset:
         coups.same_cards(turn, given)
-    elif hand is not None and hand.unread:
+    elif coup is not None and coup.unread:
         turn.change(queue=())
-        _unread(turn, given, hand)
+        _unread(turn, given, coup)
         turn.settle()
         follow_all(turn, state.queue)
     elif state.queue:
@@ -146,14 +146,14 @@ def decide(turn: TrenteTurn, given: CardDecide) -> None:
     turn.expect()
 
 
-def _unread(turn: TrenteTurn, given: CardDecide, hand: TrenteCoup) -> None:
+def _unread(turn: TrenteTurn, given: CardDecide, coup: TrenteCoup) -> None:
     """The first card of the round that was not read: it is this one, or it leaves the game."""
-    index = next(place for place, each in enumerate(hand.cards) if each.card is None)
-    before, after = hand.cards[:index], hand.cards[index + 1 :]
+    index = next(place for place, each in enumerate(coup.cards) if each.card is None)
+    before, after = coup.cards[:index], coup.cards[index + 1 :]
     who = stands(given)
     if given.action == "remove":
-        turn.change_hand(cards=before + after, stands=who)
-        turn.say(CardRemoved(round=hand.round, why="card_unread", card=None))
+        turn.change_current(cards=before + after, stands=who)
+        turn.say(CardRemoved(round=coup.round, why="card_unread", card=None))
         return
     if given.action != "read":
         raise RejectedError("a card was not read: say read and the card, or remove, or round.void")
@@ -165,18 +165,18 @@ def _unread(turn: TrenteTurn, given: CardDecide, hand: TrenteCoup) -> None:
     assert to is not None
     black, red = rows(known)
     turn.change(shoe=counted)
-    turn.change_hand(cards=(*before, replace(hand.cards[index], card=card), *after), stands=who)
-    turn.say(CardDealt(round=hand.round, to=to, index=len(black if to == "black" else red) + 1, card=card))
+    turn.change_current(cards=(*before, replace(coup.cards[index], card=card), *after), stands=who)
+    turn.say(CardDealt(round=coup.round, to=to, index=len(black if to == "black" else red) + 1, card=card))
     if trouble is not None:
         turn.irregular(trouble)
 
 
 def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
     """The card that waits: it counts, it is another, it leaves the game, or it is the first of the next round."""
-    hand, now = turn.state.hand, turn.state.shoe
+    coup, now = turn.state.current, turn.state.shoe
     assert now is not None
     if given.action == "remove":
-        turn.say(CardRemoved(round=hand.round if hand else 0, why=waiting.trouble or "decided", card=waiting.given.card))
+        turn.say(CardRemoved(round=coup.round if coup else 0, why=waiting.trouble or "decided", card=waiting.given.card))
         _stand(turn, given)
         return
     if given.action == "for":
@@ -191,20 +191,20 @@ def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
     by_keys = turn.settings.rounds == "keys"
     if not (settled.given.card is None or is_card(settled.given.card)):
         raise RejectedError(f"{settled.given.card!r} is no card of the game: say read and the card, or remove it")
-    if (hand is not None and given.action == "next_round") or (by_keys and (hand is None or not hand.closed)):
+    if (coup is not None and given.action == "next_round") or (by_keys and (coup is None or not coup.closed)):
         turn.change(carried=(*turn.state.carried, settled))
         _stand(turn, given)
         return
     ready(turn)
     _stand(turn, given)
-    hand = turn.state.hand
-    assert hand is not None
-    if hand.gap:
-        turn.unresolved(hand, "silence", (TrenteCard(card=settled.given.card, frame=frame_of(settled.given)),))
+    coup = turn.state.current
+    assert coup is not None
+    if coup.gap:
+        turn.unresolved(coup, "silence", (TrenteCard(card=settled.given.card, frame=frame_of(settled.given)),))
     else:
         turn.place(settled.given)
 
 
 def _stand(turn: TrenteTurn, given: CardDecide) -> None:
-    if turn.state.hand is not None:
-        turn.change_hand(stands=stands(given))
+    if turn.state.current is not None:
+        turn.change_current(stands=stands(given))

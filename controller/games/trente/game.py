@@ -79,7 +79,7 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
             "rows": {row: list(own) for row, own in zip(ROWS, on_table, strict=True)},
             "points": {row: points(own) for row, own in zip(ROWS, on_table, strict=True)},
             "unresolved": [entry.round for entry in state.unresolved()],
-            "bets": stakes.shown(state.hand),
+            "bets": stakes.shown(state.current),
             "last_winner": last.winner if last else None,
             "last_marks": list(last.marks) if last else [],
             "refaits": refait.running(state),
@@ -107,8 +107,8 @@ class TrenteGame(Machine[Trente, TrenteSettings, TrenteState, TrenteTurn]):
 
 def _on_table(state: TrenteState) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rows as they lie: of the round in hand, or of the last result until the next round begins."""
-    if state.hand is not None:
-        return rows(state.hand.known)
+    if state.current is not None:
+        return rows(state.current.known)
     last = state.entry(state.round)
     black, red = (hand.cards for hand in last.hands) if last is not None and last.hands else ((), ())
     return black, red
@@ -122,6 +122,6 @@ def _phase(state: TrenteState) -> str:
         return "decision"
     if state.shoe is None:
         return "no_shoe"
-    if state.hand is not None:
-        return "dealing" if state.hand.closed else "bets_open"
+    if state.current is not None:
+        return "dealing" if state.current.closed else "bets_open"
     return "shoe_over" if state.shoe.over else "waiting"

@@ -37,7 +37,7 @@ def follow(turn: TrenteTurn, waiting: Waiting) -> None:
         if turn.state.unseen:
             turn.lose()
         return
-    if turn.settings.rounds == "shoe" and turn.state.hand is None and turn.state.carried:
+    if turn.settings.rounds == "shoe" and turn.state.current is None and turn.state.carried:
         carried = turn.state.carried
         turn.change(carried=())
         follow_all(turn, (*carried, waiting))
@@ -48,12 +48,12 @@ def follow(turn: TrenteTurn, waiting: Waiting) -> None:
         turn.expect()
         return
     ready(turn)
-    hand = turn.state.hand
-    assert hand is not None
-    if hand.unread:
+    coup = turn.state.current
+    assert coup is not None
+    if coup.unread:
         turn.change(queue=(waiting,))  # where it belongs is known when the card before it is
-    elif hand.gap:
-        turn.unresolved(hand, "silence", (TrenteCard(card=waiting.given.card, frame=frame_of(waiting.given)),))
+    elif coup.gap:
+        turn.unresolved(coup, "silence", (TrenteCard(card=waiting.given.card, frame=frame_of(waiting.given)),))
         turn.expect()
     else:
         turn.place(waiting.given)
@@ -70,24 +70,24 @@ def follow_all(turn: TrenteTurn, cards: tuple[Waiting, ...]) -> None:
 
 def ready(turn: TrenteTurn) -> None:
     """A round takes a card now; at a table without keys it opens with its first card, its bets closed before it."""
-    if turn.state.hand is None:
+    if turn.state.current is None:
         turn.open_bets()
-    hand = turn.state.hand
-    assert hand is not None
-    if not hand.closed:
+    coup = turn.state.current
+    assert coup is not None
+    if not coup.closed:
         turn.close_bets(unobserved=True)
 
 
 def _objection(turn: TrenteTurn, waiting: Waiting) -> str | None:
     """Why this card may not simply go where the next one belongs."""
-    hand = turn.state.hand
+    coup = turn.state.current
     if waiting.trouble is not None:
         return waiting.trouble
     if waiting.given.unsure:
         return "card_unsure"
-    if turn.settings.rounds == "keys" and hand is None:
+    if turn.settings.rounds == "keys" and coup is None:
         return "card_out_of_round"
-    if turn.settings.rounds == "keys" and hand is not None and not hand.closed:
+    if turn.settings.rounds == "keys" and coup is not None and not coup.closed:
         return "card_before_close"
     return None
 
@@ -108,10 +108,10 @@ def cut(turn: TrenteTurn, by: Command | None = None) -> None:
     assert state.shoe is not None
     now = replace(shoe.cut(state.shoe), over=True)
     turn.change(shoe=now, carried=())
-    hand = state.hand
+    coup = state.current
     talla.cut(turn, turn.number, 0)
-    if hand is not None:
-        turn.void(hand, "cut_card", turn.book.void["cut_card"], by)
+    if coup is not None:
+        turn.void(coup, "cut_card", turn.book.void["cut_card"], by)
     turn.change(queue=(), spilled=False, adrift=False, unseen=False)
     turn.expect()
 
@@ -141,13 +141,13 @@ def take_silence(turn: TrenteTurn, given: AnyReading) -> None:
 
 def lose_place(turn: TrenteTurn) -> None:
     """Cards may have gone to the round in hand unseen; at a table without keys they may have been those of another."""
-    state, hand = turn.state, turn.state.hand
+    state, coup = turn.state, turn.state.current
     by_shoe = turn.settings.rounds == "shoe"
-    if hand is not None and (hand.closed or by_shoe):
-        turn.change_hand(gap=True)
-        if not hand.gap:
+    if coup is not None and (coup.closed or by_shoe):
+        turn.change_current(gap=True)
+        if not coup.gap:
             turn.irregular("silence", asks=turn.state.asks)
-    elif hand is None and by_shoe and state.shoe is not None and state.shoe.cut_at is None:
+    elif coup is None and by_shoe and state.shoe is not None and state.shoe.cut_at is None:
         turn.change(adrift=True, unseen=state.unseen or not state.adrift)
 
 
@@ -157,10 +157,10 @@ def lose_place(turn: TrenteTurn) -> None:
 def take_reset(turn: TrenteTurn, _given: ShoeReset) -> None:
     """The shoe started afresh. What is in it now only a person knows: new cards, or the same."""
     state = turn.state
-    if state.shoe is None or state.reset or not (state.shoe.drawn or state.hand):
+    if state.shoe is None or state.reset or not (state.shoe.drawn or state.current):
         return
-    if state.hand is not None:
-        turn.unresolved(state.hand, "undecided")
+    if state.current is not None:
+        turn.unresolved(state.current, "undecided")
     turn.change(shoe=shoe.lose_count(state.shoe), reset=not state.shoe.over, adrift=False, unseen=False, queue=(), spilled=False)
     if not state.shoe.over:
         turn.irregular("shoe_reset", asks=turn.state.asks)

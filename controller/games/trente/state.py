@@ -84,7 +84,7 @@ class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaul
     past: Past = ()
     shoe: Shoe | None = None
     tail: int = 0
-    hand: TrenteCoup | None = None
+    current: TrenteCoup | None = None
     queue: tuple[Waiting, ...] = ()
     carried: tuple[Waiting, ...] = ()
     spilled: bool = False
@@ -106,8 +106,8 @@ class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaul
         """The commands one of which the table waits for."""
         if self.reset:
             return ("shoe.start", "card.decide")
-        if self.queue or (self.hand is not None and self.hand.unread):
-            return ("card.decide", "round.void") if self.hand else ("card.decide",)
-        if self.hand is not None and self.hand.gap:
+        if self.queue or (self.current is not None and self.current.unread):
+            return ("card.decide", "round.void") if self.current else ("card.decide",)
+        if self.current is not None and self.current.gap:
             return ("round.confirm", "round.void")
         return ("bets.open",) if self.astray else ()

@@ -54,43 +54,43 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         """No more bets; the cards may come. A silence of the device that has not ended may hide one of them; where nobody says
         so (``unobserved``), one since bets opened too.
         """
-        hand = self.state.hand
-        assert hand is not None
-        self.shut(by, unobserved=unobserved, gap=self.state.silent or (unobserved and hand.gap))
+        coup = self.state.current
+        assert coup is not None
+        self.shut(by, unobserved=unobserved, gap=self.state.silent or (unobserved and coup.gap))
 
     def place(self, given: CardDrawn) -> None:
         """The card goes to the row that the rules say."""
-        hand = self.state.hand
-        assert hand is not None
-        to = next_row(hand.known)
+        coup = self.state.current
+        assert coup is not None
+        to = next_row(coup.known)
         assert to is not None
-        black, red = rows(hand.known)
+        black, red = rows(coup.known)
         index = len(black if to == "black" else red) + 1
-        self.change_hand(cards=(*hand.cards, TrenteCard(card=given.card, frame=frame_of(given))))
-        self.say(CardDealt(round=hand.round, to=to, index=index, card=given.card))
+        self.change_current(cards=(*coup.cards, TrenteCard(card=given.card, frame=frame_of(given))))
+        self.say(CardDealt(round=coup.round, to=to, index=index, card=given.card))
         if given.card is None:
             self.irregular("card_unread", asks=self.state.asks, detail=f"{to} {index}")
         self.settle()
 
     def settle(self) -> None:
         """The result, if both rows are full; else where the next card belongs."""
-        hand = self.state.hand
-        if hand is not None and not hand.unread and is_coup(hand.known):
-            if hand.gap:
-                self.unresolved(hand, "silence")
+        coup = self.state.current
+        if coup is not None and not coup.unread and is_coup(coup.known):
+            if coup.gap:
+                self.unresolved(coup, "silence")
             else:
-                self.result(hand.round, hand.cards, hand.stands)
+                self.result(coup.round, coup.cards, coup.stands)
         self.expect()
 
     def expect(self) -> None:
         """Say where the next card belongs, when it is not what was said last."""
         state, to = self.state, None
-        hand = state.hand
-        if hand is not None and hand.closed and not (hand.unread or hand.gap or state.queue or state.reset):
-            to = next_row(hand.known)
+        coup = state.current
+        if coup is not None and coup.closed and not (coup.unread or coup.gap or state.queue or state.reset):
+            to = next_row(coup.known)
         if to != state.expected:
             self.change(expected=to)
-            self.say(CardExpected(round=hand.round if hand else 0, to=to))
+            self.say(CardExpected(round=coup.round if coup else 0, to=to))
 
     def clear_shoe(self, left: int | None = None) -> None:
         """The talla is over, and its cards leave the table. ``left``: as counted by a person."""
@@ -171,22 +171,22 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             self.change(spilled=False)
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
-    def unresolved(self, hand: TrenteCoup, why: Literal["silence", "undecided"], late: tuple[TrenteCard, ...] = ()) -> None:
+    def unresolved(self, coup: TrenteCoup, why: Literal["silence", "undecided"], late: tuple[TrenteCard, ...] = ()) -> None:
         """The result is not known for certain; nobody invents it. Cards that may still come belong to no round."""
         waiting = tuple(TrenteCard(card=each.given.card, frame=frame_of(each.given)) for each in self.state.queue)
-        whole = not hand.unread and is_coup(hand.known) and not waiting and not late
-        self.record(TrenteEntry(round=hand.round, kind="unresolved", cards=hand.cards + waiting + late))
+        whole = not coup.unread and is_coup(coup.known) and not waiting and not late
+        self.record(TrenteEntry(round=coup.round, kind="unresolved", cards=coup.cards + waiting + late))
         self.change(adrift=not whole, spilled=False)
-        candidate = winner(hand.known) if whole else None
-        frames = tuple(each.frame for each in hand.cards if each.frame is not None)
-        self.say(RoundUnresolved(round=hand.round, why=why, candidate=candidate, frames=frames))
+        candidate = winner(coup.known) if whole else None
+        frames = tuple(each.frame for each in coup.cards if each.frame is not None)
+        self.say(RoundUnresolved(round=coup.round, why=why, candidate=candidate, frames=frames))
 
     def record(self, entry: TrenteEntry) -> None:
         """Keep an outcome; the round in hand, if it is that one, is over."""
-        hand = self.state.hand
+        coup = self.state.current
         self.state = self.state.with_entry(entry)
-        if hand is not None and hand.round == entry.round:
-            self.change(hand=None, queue=())
+        if coup is not None and coup.round == entry.round:
+            self.change(current=None, queue=())
 
 
 def marks_said(won: Winner) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     """One step of a table of trijoker."""
 
     @property
-    def hand(self) -> TrijokerRound:
+    def current(self) -> TrijokerRound:
         """The round in hand; there is one."""
         assert self.state.deal is not None
         return self.state.deal
@@ -71,7 +71,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     @property
     def boxes(self) -> tuple[str, ...]:
         """The hands of the players, from the croupier's left."""
-        return tuple(f"box:{box}" for box in self.hand.boxes)
+        return tuple(f"box:{box}" for box in self.current.boxes)
 
     def begin_deal(self) -> None:
         """Players, left common card, players, right common card, players."""
@@ -80,7 +80,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
 
     def lies_up(self, who: str) -> bool:
         """By the other reading, the first cards to the players and the left common card."""
-        first = not poker_cards.dealt(self.hand.table, who)
+        first = not poker_cards.dealt(self.current.table, who)
         return self.settings.face_up == "yes" and first and who != COMMON[1]
 
     def exposed(self, who: str) -> None:
@@ -88,8 +88,8 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if who not in COMMON:
             self.irregular("card_exposed", detail=who)
             return
-        self.put(poker_cards.turn(self.hand.table, who))
-        seen = poker_cards.up(self.hand.table, who)
+        self.put(poker_cards.turn(self.current.table, who))
+        seen = poker_cards.up(self.current.table, who)
         if not seen:
             self.doubt("common_exposed", about=who, detail=who)
         else:
@@ -99,7 +99,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         self.settle("common_exposed")
         self.irregular("common_exposed", detail=who)
         if voids(self.book, card):
-            self.void(self.hand.round, "card_exposed", self.book.laws["common_exposed"])
+            self.void(self.current.round, "card_exposed", self.book.laws["common_exposed"])
 
     def error(self, given: DealError) -> None:
         """A card exposed; all else is for the person in charge."""
@@ -109,86 +109,86 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if given.error != "exposed" or given.who is None:
             self.doubt("deal_error", detail=given.error)
             return
-        if not poker_cards.hand(self.hand.table, given.who):
+        if not poker_cards.hand(self.current.table, given.who):
             raise RejectedError(f"{given.who} has no cards")
-        if given.who in COMMON[: self.hand.turned] or self._by_rule(given.who):
+        if given.who in COMMON[: self.current.turned] or self._by_rule(given.who):
             raise RejectedError(f"{given.who} lies face up by the rules")
         if given.who not in COMMON and given.index is not None:
-            self.put(poker_cards.turn(self.hand.table, given.who, given.index))
+            self.put(poker_cards.turn(self.current.table, given.who, given.index))
         self.exposed(given.who)
 
     def _told(self, who: str) -> None:
         """A player who shows or tells his cards loses what he has bet; his hand is shown no more."""
-        if who not in self.boxes or who in self.hand.told:
+        if who not in self.boxes or who in self.current.told:
             raise RejectedError(f"{who or 'nobody'} has no hand in play")
-        self.change_deal(told=(*self.hand.told, who), table=poker_cards.drop(self.hand.table, who))
+        self.change_deal(told=(*self.current.told, who), table=poker_cards.drop(self.current.table, who))
         self.irregular("hand_told", detail=who)
 
     def may_show(self, who: str) -> None:
         """First the left common card, then the right one, then the players' hands."""
-        if self.hand.due:
+        if self.current.due:
             raise RejectedError("not all cards are dealt")
-        if who not in (*COMMON, *self.boxes) or who in self.hand.told:
+        if who not in (*COMMON, *self.boxes) or who in self.current.told:
             raise RejectedError(f"{who} has no hand")
         place = COMMON.index(who) if who in COMMON else len(COMMON)
-        if place > self.hand.turned:
-            raise RejectedError(f"{COMMON[self.hand.turned]} is turned first")
+        if place > self.current.turned:
+            raise RejectedError(f"{COMMON[self.current.turned]} is turned first")
 
     def faced(self, who: str) -> None:
         """A common card that was turned in its turn: the next decision begins. Who has not spoken leaves his bet."""
         if self.state.doubt == "common_exposed":
-            self._seen(who, poker_cards.up(self.hand.table, who)[0])
-        elif who in COMMON[self.hand.turned :] and not self.hand.due:
-            self.change_deal(turned=self.hand.turned + 1, spoke=())
+            self._seen(who, poker_cards.up(self.current.table, who)[0])
+        elif who in COMMON[self.current.turned :] and not self.current.due:
+            self.change_deal(turned=self.current.turned + 1, spoke=())
 
     def act(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """A player leaves the bet of this decision, or takes it back."""
-        if self.hand.due or self.hand.turned >= len(COMMON):
+        if self.current.due or self.current.turned >= len(COMMON):
             raise RejectedError("no bet may be taken back now")
         if who not in self.boxes:
             raise RejectedError(f"{who} has no hand")
-        if who in self.hand.told:
+        if who in self.current.told:
             raise RejectedError(f"{who} has lost: its cards were shown or told")
-        if who in self.hand.spoke:
+        if who in self.current.spoke:
             raise RejectedError(f"{who} has spoken already")
-        self.change_deal(spoke=(*self.hand.spoke, who))
+        self.change_deal(spoke=(*self.current.spoke, who))
         self.decided(who, action, by)
         if action == "withdraw":
-            bet, own = self.book.bets[self.hand.turned], self.hand.withdrawn.get(who, ())
-            self.change_deal(withdrawn={**self.hand.withdrawn, who: (*own, bet)})
-            self.say(BetPlaced(round=self.hand.round, who=who, bet=bet, lies=False, by=by))
+            bet, own = self.book.bets[self.current.turned], self.current.withdrawn.get(who, ())
+            self.change_deal(withdrawn={**self.current.withdrawn, who: (*own, bet)})
+            self.say(BetPlaced(round=self.current.round, who=who, bet=bet, lies=False, by=by))
 
     def take_back(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """What a player was told to do was a mistake; not once the next common card is turned."""
-        if who not in self.hand.spoke:
+        if who not in self.current.spoke:
             raise RejectedError(f"{who} has said nothing since the last card was turned: nothing can be taken back")
-        bet, own = self.book.bets[self.hand.turned], self.hand.withdrawn.get(who, ())
+        bet, own = self.book.bets[self.current.turned], self.current.withdrawn.get(who, ())
         said = "withdraw" if bet in own else "go"
         if said != action:
             raise RejectedError(f"{who} has said {said} last: that alone can be taken back")
-        self.change_deal(spoke=tuple(each for each in self.hand.spoke if each != who))
+        self.change_deal(spoke=tuple(each for each in self.current.spoke if each != who))
         self.decided(who, action, by, stands=False)
         if action == "withdraw":
-            withdrawn = {**self.hand.withdrawn, who: own[:-1]}
+            withdrawn = {**self.current.withdrawn, who: own[:-1]}
             self.change_deal(withdrawn={each: bets for each, bets in withdrawn.items() if bets})
-            self.say(BetPlaced(round=self.hand.round, who=who, bet=bet, lies=True, by=by))
+            self.say(BetPlaced(round=self.current.round, who=who, bet=bet, lies=True, by=by))
 
     def missing(self) -> tuple[str, ...]:
         """After the right common card, every player's hand."""
-        if self.hand.turned < len(COMMON):
+        if self.current.turned < len(COMMON):
             return ()
-        return tuple(who for who in self.boxes if who not in self.hand.told and not poker_cards.is_up(self.hand.table, who))
+        return tuple(who for who in self.boxes if who not in self.current.told and not poker_cards.is_up(self.current.table, who))
 
     def advance(self) -> None:
         """A card that must lie face up is told; the result, when all hands lie open."""
-        unread = [each for each in self.hand.table if not each.up and self._by_rule(each.to)]
+        unread = [each for each in self.current.table if not each.up and self._by_rule(each.to)]
         if unread and self.state.doubt is None:
             self.doubt("card_unread", about=unread[0].to, detail=unread[0].to)
-        if self.hand.due or self.hand.turned < len(COMMON) or self.missing() or self.state.stop is not None:
+        if self.current.due or self.current.turned < len(COMMON) or self.missing() or self.state.stop is not None:
             return
-        lie = {who: poker_cards.up(self.hand.table, who) for who in self.boxes if who not in self.hand.told}
-        common = tuple(card for who in COMMON for card in poker_cards.up(self.hand.table, who))
-        self.result(self.outcome(self.hand, lie | {BOTH: common}))
+        lie = {who: poker_cards.up(self.current.table, who) for who in self.boxes if who not in self.current.told}
+        common = tuple(card for who in COMMON for card in poker_cards.up(self.current.table, who))
+        self.result(self.outcome(self.current, lie | {BOTH: common}))
 
     def outcome(self, deal: TrijokerRound, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
         """Every player against the pay table, with both common cards."""

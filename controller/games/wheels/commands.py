@@ -54,13 +54,13 @@ def close_session(turn: WheelTurn, given: SessionClose) -> None:
     """The table closes. A ball that was launched and has no result leaves its round unresolved."""
     session(turn)
     turn.change(open=False)
-    hand = turn.state.hand
-    if hand and (hand.launched or hand.closed):
-        turn.unresolved(hand, "undecided", hand.landed, hand.cell)
+    current = turn.state.current
+    if current and (current.launched or current.closed):
+        turn.unresolved(current, "undecided", current.landed, current.cell)
     if not given.locked and "session_closed_unlocked" in turn.book.laws:
-        turn.change(hand=None)
+        turn.change(current=None)
         turn.irregular("session_closed_unlocked")
-    turn.change(hand=None, relaunch=False, countdowns=())
+    turn.change(current=None, relaunch=False, countdowns=())
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
 
@@ -79,7 +79,7 @@ def close_bets(turn: WheelTurn, given: BetsClose) -> None:
     """No more bets: the ball was launched and is about to fall."""
     session(turn)
     _person(turn)
-    if turn.state.hand is None or turn.state.hand.closed:
+    if turn.state.current is None or turn.state.current.closed:
         raise RejectedError("no bets are open")
     turn.close_bets(by=given.by)
 
@@ -112,7 +112,7 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
         if of.landed is None and not (given.number is not None and turn.may_be_told(of)):
             if given.number is not None:
                 raise RejectedError(f"the ball of round {of.round} has not fallen yet")
-            turn.change_hand(asks=(), stands=who)
+            turn.change_current(asks=(), stands=who)
             return
     if number is None:
         raise RejectedError(f"round {of.round} has no candidate: say the number")
@@ -197,7 +197,7 @@ def _announce(turn: WheelTurn, purpose: Purpose, given: Command, minimum: int | 
     state, left = turn.state, turn.book.last_rounds
     if state.left(purpose) is not None:
         raise RejectedError("the last balls are announced already")
-    since = state.hand.round if state.hand else state.round + 1
+    since = state.current.round if state.current else state.round + 1
     turn.change(countdowns=(*state.countdowns, WheelCountdown(purpose=purpose, left=left, since=since, minimum=minimum)))
     turn.say(LastRounds(purpose=purpose, left=left, by=given.by, announcement=turn.book.announcements.get("last_rounds")))
 
@@ -218,9 +218,9 @@ def _limit_law(turn: WheelTurn) -> str:
 
 
 def _undecided(turn: WheelTurn, number: int | None, *, calls_null: bool = False) -> WheelRound | WheelEntry:
-    hand = turn.state.hand
-    first = hand is not None and (calls_null or bool(hand.asks))
-    return undecided(turn.state, hand, number, first=first, has="has its result; to replace it say result.correct")
+    current = turn.state.current
+    first = current is not None and (calls_null or bool(current.asks))
+    return undecided(turn.state, current, number, first=first, has="has its result; to replace it say result.correct")
 
 
 def _or(words: tuple[str, ...]) -> str:

@@ -74,7 +74,7 @@ class WheelGame(Machine[Any, Any, Any, Any]):
         """What the retained state tells. ``phase`` is the table's, not the wheel's."""
         return {
             **course(state),
-            "bets": stakes.shown(state.hand),
+            "bets": stakes.shown(state.current),
             "last_number": state.tally().number,
             **self.own(state),
             "last_rounds": state.left("close"),
@@ -95,24 +95,24 @@ def phase(state: WheelState) -> str:
     """
     if not state.open:
         return "closed"
-    if state.hand is None:
+    if state.current is None:
         return "relaunch" if state.relaunch else "waiting"
-    if state.hand.asks:
+    if state.current.asks:
         return "decision"
-    return "bets_closed" if state.hand.closed else "bets_open"
+    return "bets_closed" if state.current.closed else "bets_open"
 
 
 def course(state: WheelState) -> dict[str, Any]:
     """Where the table stands, as the retained state begins."""
-    hand = state.hand
+    current = state.current
     return {
         "phase": phase(state),
         "session": state.session,
         "round": state.round,
-        "spin": hand.spin if hand else state.spin,
-        "relaunch": hand.relaunch if hand else state.relaunch,
-        "last_of_session": hand.last if hand else False,
-        "asks": list(hand.asks) if hand else [],
+        "spin": current.spin if current else state.spin,
+        "relaunch": current.relaunch if current else state.relaunch,
+        "last_of_session": current.last if current else False,
+        "asks": list(current.asks) if current else [],
         "unresolved": [entry.round for entry in state.unresolved()],
     }
 

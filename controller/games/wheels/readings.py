@@ -73,8 +73,8 @@ def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
         _late_number(turn, seen)
     elif not _of_round_before(turn, seen) and not _put_back(turn, seen):
         _follow(turn, seen.given.spin, seen.given)
-        if (hand := _hand_for_number(turn, seen)) and hand.landed is None:
-            _live_number(turn, hand, seen)
+        if (current := _hand_for_number(turn, seen)) and current.landed is None:
+            _live_number(turn, current, seen)
 
 
 def take_fault(turn: WheelTurn, given: WheelFault) -> None:
@@ -85,20 +85,20 @@ def take_fault(turn: WheelTurn, given: WheelFault) -> None:
         turn.clear_alert(given.fault)
         return
     turn.change(faults=(*others, given.fault))
-    hand = turn.state.hand
+    current = turn.state.current
     if turn.over(given.spin):
-        hand = None  # of the spin before, which has its outcome
+        current = None  # of the spin before, which has its outcome
     if given.fault in turn.breaches:
-        if hand and turn.concerns(given.fault, hand):
+        if current and turn.concerns(given.fault, current):
             turn.breach(given.fault, given)
         return
     turn.raise_alert(given.fault, given, detail=given.detail)
     if given.fault == "number_changed" and turn.state.open:
         asks = ("result.correct",)
         turn.irregular("number_changed", given=given, asks=asks, detail=given.detail)
-    if given.fault == "number_unknown" and hand and (hand.begun or turn.state.gap or turn.settings.phases == "person"):
+    if given.fault == "number_unknown" and current and (current.begun or turn.state.gap or turn.settings.phases == "person"):
         turn.irregular("number_invalid", given=given, asks=DECISIONS, detail=given.detail)
-        turn.unresolved(replace(hand, frames=hand.frames + frames_of(given)), "number_unknown")
+        turn.unresolved(replace(current, frames=current.frames + frames_of(given)), "number_unknown")
 
 
 def take_silence(turn: WheelTurn, given: AnyReading) -> None:
@@ -118,18 +118,18 @@ def take_foreign(turn: WheelTurn, given: Reading, said: str) -> None:
 
 def starting(turn: WheelTurn, given: WheelPhase, was: WheelState) -> None:
     """The wheel has done with the spin before; with bets open the next round begins."""
-    hand = turn.state.hand
-    if hand and hand.begun:
+    current = turn.state.current
+    if current and current.begun:
         lost(turn, given)
     turn.change(gap=False)
     fresh = (given.phase, given.spin) != (was.phase, was.spin)
-    if given.phase in turn.opening and turn.state.hand is None and (fresh or not turn.state.spent):
+    if given.phase in turn.opening and turn.state.current is None and (fresh or not turn.state.spent):
         turn.open_bets(given.spin, frames_of(given))
 
 
 def opened_unseen(turn: WheelTurn, given: WheelPhase) -> None:
     """The ball runs: bets were opened, though nobody saw it."""
-    if turn.state.hand is None and not turn.state.spent:
+    if turn.state.current is None and not turn.state.spent:
         turn.open_bets(given.spin)
         unseen("bets_open", turn, given)
 
@@ -138,12 +138,12 @@ def no_more_bets(turn: WheelTurn, given: WheelPhase, launching: Phase, *, unobse
     """The ball is about to fall. ``launching``: the phase that such a wheel is in before; ``unobserved``: it was so perhaps before
     this could be heard.
     """
-    if turn.state.hand is None and not turn.state.spent:
+    if turn.state.current is None and not turn.state.spent:
         turn.begin(given.spin)
         unseen("bets_open", turn, given)
-    elif (hand := turn.state.hand) and not (hand.begun or hand.relaunch):
+    elif (current := turn.state.current) and not (current.begun or current.relaunch):
         unseen(launching, turn, given)
-    if (hand := turn.state.hand) and not hand.closed:
+    if (current := turn.state.current) and not current.closed:
         turn.close_bets(frames_of(given), unobserved=unobserved)
 
 
@@ -159,12 +159,12 @@ def unseen(phase: Phase, turn: WheelTurn, given: WheelPhase) -> None:
 
 def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
     """The wheel counts another spin than the round in hand: it never played that one, or its end was not seen."""
-    hand = turn.state.hand
-    if hand is None or spin is None or spin == hand.spin or (hand.spin is None and turn.over(spin)):
+    current = turn.state.current
+    if current is None or spin is None or spin == current.spin or (current.spin is None and turn.over(spin)):
         return
     by_person = turn.settings.phases == "person"
-    if hand.spin is None or by_person or not (hand.begun or turn.state.gap):
-        turn.change_hand(spin=spin)
+    if current.spin is None or by_person or not (current.begun or turn.state.gap):
+        turn.change_current(spin=spin)
     else:
         lost(turn, given)
         turn.change(spent=False)
@@ -172,15 +172,15 @@ def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
 
 def lost(turn: WheelTurn, given: Reading) -> None:
     """The wheel went on, and the round in hand has no result."""
-    hand = turn.state.hand
-    assert hand is not None
-    if hand.landed is None and turn.state.gap:
-        turn.unresolved(hand, "silence")
+    current = turn.state.current
+    assert current is not None
+    if current.landed is None and turn.state.gap:
+        turn.unresolved(current, "silence")
         return
-    if hand.landed is None and not hand.asks:
-        what = "not_definitive" if hand.closed else "phase_skipped"
+    if current.landed is None and not current.asks:
+        what = "not_definitive" if current.closed else "phase_skipped"
         turn.irregular(what, given=given, asks=DECISIONS)
-    turn.unresolved(hand, "undecided", hand.landed, hand.cell)
+    turn.unresolved(current, "undecided", current.landed, current.cell)
 
 
 def _moved_after_close(turn: WheelTurn, given: Reading, detail: str) -> None:
@@ -195,9 +195,9 @@ def _ran(turn: WheelTurn, given: WheelPhase, spin: int) -> None:
     if turn.over(spin):
         return
     _follow(turn, spin, given)
-    hand = turn.state.hand or turn.begin(spin)
-    if not hand.launched:
-        turn.change_hand(launched=True, frames=hand.frames + frames_of(given))
+    current = turn.state.current or turn.begin(spin)
+    if not current.launched:
+        turn.change_current(launched=True, frames=current.frames + frames_of(given))
 
 
 # Numbers
@@ -209,33 +209,33 @@ def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
     A count comes again where the device was started anew, so after a silence, or in a round that was played, it is perhaps
     another spin.
     """
-    entry, hand, gap = turn.over(seen.given.spin), turn.state.hand, turn.state.gap
+    entry, current, gap = turn.over(seen.given.spin), turn.state.current, turn.state.gap
     if entry is None:
         return False
-    begun = hand is not None and hand.begun
-    if (hand and hand.landed is not None) or _said_again(entry, hand, seen):
+    begun = current is not None and current.begun
+    if (current and current.landed is not None) or _said_again(entry, current, seen):
         return True
     if (begun and entry.kind != "void") or (gap and (begun or entry.kind == "result")):
-        candidate(turn, replace(hand or turn.begin(None), spin=seen.given.spin), seen, "silence" if gap else "undecided")
+        candidate(turn, replace(current or turn.begin(None), spin=seen.given.spin), seen, "silence" if gap else "undecided")
         return True
     return entry.kind == "result"
 
 
-def _said_again(entry: WheelEntry, hand: WheelRound | None, seen: WheelSeen) -> bool:
+def _said_again(entry: WheelEntry, current: WheelRound | None, seen: WheelSeen) -> bool:
     """Whether this is the number of the round before once more, and nothing tells of a spin since."""
-    return seen.number is not None and seen.number == entry.told and not (hand and hand.begun)
+    return seen.number is not None and seen.number == entry.told and not (current and current.begun)
 
 
 def _put_back(turn: WheelTurn, seen: WheelSeen) -> bool:
     """Whether the ball lies where the decree wants it put after a null spin, not launched yet."""
-    state, hand = turn.state, turn.state.hand
-    unlaunched = _unlaunched(turn, hand) if hand else turn.put_back and state.relaunch
+    state, current = turn.state, turn.state.current
+    unlaunched = _unlaunched(turn, current) if current else turn.put_back and state.relaunch
     return unlaunched and not _gap(turn) and seen.number == state.tally().number
 
 
-def _unlaunched(turn: WheelTurn, hand: WheelRound) -> bool:
+def _unlaunched(turn: WheelTurn, current: WheelRound) -> bool:
     """Whether the ball of the round still lies where it was put after a null spin, for all that is known."""
-    return turn.put_back and hand.relaunch and not hand.launched
+    return turn.put_back and current.relaunch and not current.launched
 
 
 def _gap(turn: WheelTurn) -> bool:
@@ -246,48 +246,48 @@ def _gap(turn: WheelTurn) -> bool:
 def _hand_for_number(turn: WheelTurn, seen: WheelSeen) -> WheelRound | None:
     """The round that a live number belongs to; None where the spin is spent, or was null and no bets have opened since."""
     state, spin = turn.state, seen.given.spin
-    if state.hand:
-        return state.hand
+    if state.current:
+        return state.current
     if turn.settings.phases == "person":
         return None if state.relaunch else turn.begin(spin)
     return None if state.spent and spin in (None, state.spin) else turn.begin(spin)
 
 
-def _live_number(turn: WheelTurn, hand: WheelRound, seen: WheelSeen) -> None:
+def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
     """The ball lies in a pocket now."""
     given, number = seen.given, seen.number
-    gap, unlaunched = _gap(turn), _unlaunched(turn, hand)
-    hand = replace(hand, frames=hand.frames + frames_of(given))
-    turn.change(hand=hand)
+    gap, unlaunched = _gap(turn), _unlaunched(turn, current)
+    current = replace(current, frames=current.frames + frames_of(given))
+    turn.change(current=current)
     if not turn.has(number):
         _number_invalid(turn, seen)
-        turn.unresolved(hand, "number_unknown")
+        turn.unresolved(current, "number_unknown")
         return
     turn.clear_alert("number_unknown")
     if seen.conflict is not None:
         detail = f"{number} and {seen.conflict}"
         turn.irregular("witnesses_disagree", given=given, asks=DECISIONS, detail=detail)
-        turn.unresolved(hand, "witnesses_disagree", number, seen.cell)
+        turn.unresolved(current, "witnesses_disagree", number, seen.cell)
     elif unlaunched and gap:
-        turn.unresolved(hand, "silence", number, seen.cell)
+        turn.unresolved(current, "silence", number, seen.cell)
     elif unlaunched:
         turn.irregular("no_launch", given=given, asks=DECISIONS)
-        turn.unresolved(hand, "no_launch", number, seen.cell)
-    elif not hand.closed and not gap:
+        turn.unresolved(current, "no_launch", number, seen.cell)
+    elif not current.closed and not gap:
         turn.irregular("before_no_more_bets", given=given, asks=DECISIONS)
-        turn.unresolved(hand, "before_no_more_bets", number, seen.cell)
+        turn.unresolved(current, "before_no_more_bets", number, seen.cell)
     else:
-        _landed(turn, hand, number, seen.cell)
+        _landed(turn, current, number, seen.cell)
 
 
-def _landed(turn: WheelTurn, hand: WheelRound, number: Number, cell: int | None) -> None:
+def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | None) -> None:
     """It lies there definitively, and bets were closed: the result, unless a person is to be asked first."""
-    if not hand.closed:
+    if not current.closed:
         turn.close_bets(unobserved=True)
-    if hand.asks:
-        turn.change_hand(landed=number, cell=cell)
+    if current.asks:
+        turn.change_current(landed=number, cell=cell)
     else:
-        turn.result(hand, number, confirmed_by=hand.stands, cell=cell)
+        turn.result(current, number, confirmed_by=current.stands, cell=cell)
         turn.change(gap=False)
 
 
@@ -296,7 +296,7 @@ def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
     of = _round_of_late(turn, seen)
     if of is not None:
         candidate(turn, of, seen, "silence")
-    if turn.state.hand is None:
+    if turn.state.current is None:
         turn.silence(seen.given)
 
 
@@ -312,18 +312,18 @@ def candidate(turn: WheelTurn, of: WheelRound | WheelEntry, seen: WheelSeen, why
 
 def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry | None:
     """The round that a late number belongs to, taken in hand if nobody knew of it; None where it has its number already."""
-    given, hand, entry = seen.given, turn.state.hand, turn.over(seen.given.spin)
-    if entry and _said_again(entry, hand, seen):
+    given, current, entry = seen.given, turn.state.current, turn.over(seen.given.spin)
+    if entry and _said_again(entry, current, seen):
         return None
-    if hand and (given.spin is None or hand.spin in (None, given.spin)):
-        return None if hand.landed is not None else hand
+    if current and (given.spin is None or current.spin in (None, given.spin)):
+        return None if current.landed is not None else current
     if entry and entry.kind == "unresolved" and entry.candidate is None:
         return entry
-    if hand and not turn.state.gap:  # opened and seen since the silence: the number is of a spin before it
+    if current and not turn.state.gap:  # opened and seen since the silence: the number is of a spin before it
         return turn.aside(given.spin)
-    if hand:
-        turn.unresolved(hand, "silence")
-    return turn.aside(given.spin) if turn.state.hand else turn.begin(given.spin)
+    if current:
+        turn.unresolved(current, "silence")
+    return turn.aside(given.spin) if turn.state.current else turn.begin(given.spin)
 
 
 def _number_invalid(turn: WheelTurn, seen: WheelSeen) -> None:

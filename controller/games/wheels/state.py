@@ -110,7 +110,7 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     kept: ClassVar[int] = 60
     """About an hour of play."""
 
-    hand: WheelRound | None = None
+    current: WheelRound | None = None
     phase: Phase | None = None
     spin: int | None = None
     spent: bool = False

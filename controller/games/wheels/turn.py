@@ -74,11 +74,11 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         """What is told of a round besides with its correction. It may change with an earlier round."""
         return {}
 
-    def concerns(self, fault: str, hand: WheelRound) -> bool:  # noqa: ARG002 - at most games all faults alike
+    def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - at most games all faults alike
         """Whether a fault of the spin is one of the round in hand: its ball was launched, or its wheel set going."""
-        return hand.launched
+        return current.launched
 
-    def may_be_told(self, hand: WheelRound) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
+    def may_be_told(self, current: WheelRound) -> bool:  # noqa: ARG002 - at most games only the ball says where it falls
         """Whether a person may give the result of a round in hand that waits for a decision, though nothing has landed."""
         return False
 
@@ -96,12 +96,12 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     def bets_open_at_wheel(self) -> bool:
         """Whether the wheel, if it is the one to say so, has bets open and no round is in hand."""
         state = self.state
-        return self.settings.phases == "device" and state.open and state.phase in self.opening and state.hand is None
+        return self.settings.phases == "device" and state.open and state.phase in self.opening and state.current is None
 
     def over(self, spin: int | None) -> WheelEntry | None:
         """The last round, if by its count the wheel speaks of that one still: it has its outcome already."""
-        hand, last = self.state.hand, self.state.entries[-1:]
-        if spin is None or not last or last[0].spin != spin or (hand and hand.spin == spin):
+        current, last = self.state.current, self.state.entries[-1:]
+        if spin is None or not last or last[0].spin != spin or (current and current.spin == spin):
             return None
         return last[0]
 
@@ -110,9 +110,9 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         number = self.state.round + 1
         last, relaunch = self.state.left("close") == 1, self.state.relaunch
         before = self.state.entry(number - 1) if relaunch else None
-        hand = WheelRound(round=number, spin=spin, relaunch=relaunch, last=last, bets=before.bets if before else ())
-        self.change(round=number, hand=hand, relaunch=False, spent=False)
-        return hand
+        current = WheelRound(round=number, spin=spin, relaunch=relaunch, last=last, bets=before.bets if before else ())
+        self.change(round=number, current=current, relaunch=False, spent=False)
+        return current
 
     def aside(self, spin: int | None) -> WheelRound:
         """A round that was over before anybody knew of it, while another is in hand."""
@@ -121,30 +121,30 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     def open_bets(self, spin: int | None, frames: tuple[Frame, ...] = (), by: str | None = None) -> None:
         """Bets are open for the next round."""
-        hand = self.begin(spin)
-        self.change_hand(frames=frames)
+        current = self.begin(spin)
+        self.change_current(frames=frames)
         calls = self.book.announcements
         self.say(
             RoundOpened(
-                round=hand.round,
+                round=current.round,
                 spin=spin,
                 by=by,
-                relaunch=hand.relaunch,
+                relaunch=current.relaunch,
                 last_number=self.state.tally().number,
-                last_of_session=hand.last,
-                announcement=calls.get("relaunch" if hand.relaunch and "relaunch" in calls else "bets_open"),
+                last_of_session=current.last,
+                announcement=calls.get("relaunch" if current.relaunch and "relaunch" in calls else "bets_open"),
             )
         )
 
     def close_bets(self, frames: tuple[Frame, ...] = (), *, by: str | None = None, unobserved: bool = False) -> None:
         """No more bets."""
-        hand = self.state.hand
-        assert hand is not None
-        self.change_hand(closed=True, frames=hand.frames + frames)
+        current = self.state.current
+        assert current is not None
+        self.change_current(closed=True, frames=current.frames + frames)
         self.say(
             BetsClosed(
-                round=hand.round,
-                spin=hand.spin,
+                round=current.round,
+                spin=current.spin,
                 by=by,
                 unobserved=unobserved,
                 announcement=self.book.announcements.get("bets_closed"),
@@ -176,11 +176,11 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         self._record(
             WheelEntry(round=of.round, kind="void", spin=of.spin, reason=reason, article=law.article, last=of.last, bets=of.bets)
         )
-        hand = self.state.hand
-        if hand is None and of.round == self.state.round:
+        current = self.state.current
+        if current is None and of.round == self.state.round:
             self.change(relaunch=True, gap=False)
-        elif hand and of.round == hand.round - 1 and not hand.launched:
-            self.change_hand(relaunch=True, bets=stakes.also(of.bets, hand.bets))
+        elif current and of.round == current.round - 1 and not current.launched:
+            self.change_current(relaunch=True, bets=stakes.also(of.bets, current.bets))
         last = self.state.tally(upto=of.round).number
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"), last, of.spin)
         if self.settings.last_rounds_count == "all":
@@ -204,10 +204,10 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         self.say(RoundUnresolved(round=of.round, why=why, candidate=candidate, spin=of.spin, frames=of.frames))
 
     def _record(self, entry: WheelEntry) -> None:
-        hand = self.state.hand
+        current = self.state.current
         self.state = self.state.with_entry(entry)
-        if hand is not None and hand.round == entry.round:
-            self.change(hand=None, spent=True)
+        if current is not None and current.round == entry.round:
+            self.change(current=None, spent=True)
 
     def _count_down(self, number: int) -> None:
         """One announced last ball fewer; after the last of them a new minimum holds."""
@@ -228,13 +228,13 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     def about(self, given: Reading | None) -> dict[str, Any]:
         """The spin."""
-        hand = self.state.hand
-        return {"spin": hand.spin if hand else getattr(given, "spin", None)}
+        current = self.state.current
+        return {"spin": current.spin if current else getattr(given, "spin", None)}
 
     def breach(self, what: str, given: Reading) -> None:
         """A breach in the round in hand, told once: the table's policy says whether it waits for a person or is null."""
-        hand = self.state.hand
-        if hand is None or what in hand.said:
+        current = self.state.current
+        if current is None or what in current.said:
             return
         policy: Policy = getattr(self.settings, what)
         breach = self.breaches[what]
@@ -242,11 +242,11 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         law = self.book.laws[breach.law] if breach.law else null
         assert law is not None
         asks = DECISIONS if policy == "ask" else ()
-        hand = replace(hand, said=(*hand.said, what), asks=hand.asks or asks)
-        self.change(hand=hand)
+        current = replace(current, said=(*current.said, what), asks=current.asks or asks)
+        self.change(current=current)
         self.irregular(what, law, given=given, asks=asks)
         if policy == "void":
-            self.void(hand, breach.reason, null or law)
+            self.void(current, breach.reason, null or law)
 
     # What commands stand on
 

@@ -62,7 +62,7 @@ class Evening:
             self.say("hand.act", who=f"seat:{name}", action="in")
         self.say("bets.open")
         for _ in range(STEPS):
-            if self.play.state.hand is None:
+            if self.play.state.current is None:
                 break
             if self.wild and self.chance.random() < 0.08:
                 self.disturb()
@@ -81,7 +81,7 @@ class Evening:
 
     def go_on(self) -> None:
         """What the persons and devices at the table do next."""
-        hand = self.play.hand
+        hand = self.play.current
         troubles = self.play.state.troubles
         if hand.waiting:
             action = self.chance.choice(("accept", *["exposed"] * 4, "remove"))
@@ -115,23 +115,23 @@ class Evening:
 
     def deal(self) -> None:
         """The next card or cards come."""
-        place = self.play.hand.due[0]
+        place = self.play.current.due[0]
         if self.how == "read":
             self.drawn(self.next() if self.chance.random() < 0.95 else None)
         elif self.how == "packets" and not place.up:
-            run = sum(each.to == place.to for each in self.play.hand.due)
+            run = sum(each.to == place.to for each in self.play.current.due)
             self.play.packet(min(run, 2) if place.to != "burn" else 1)
         elif place.to == "burn":
             self.say("cards.burn")
         elif place.up:
-            run = sum(each.to == place.to and each.up for each in self.play.hand.due)
+            run = sum(each.to == place.to and each.up for each in self.play.current.due)
             self.say("cards.deal", who=place.to, cards=[self.next() for _ in range(run)])
         else:
             self.say("cards.deal", count=self.chance.randint(1, 2))
 
     def show(self) -> None:
         """Somebody shows: what the reader read, or what nobody has seen so far."""
-        hand = self.play.hand
+        hand = self.play.current
         if hand.unread:
             who = hand.unread[0].to
             self.say("cards.show", who=who, cards=[self.next() for each in hand.unread if each.to == who])
@@ -151,7 +151,7 @@ class Evening:
 
     def disturb(self) -> None:
         """Something that should not be."""
-        hand, at = self.play.hand, self.play.now()
+        hand, at = self.play.current, self.play.now()
         match self.chance.randrange(9):
             case 0:
                 error = self.chance.choice(ERRORS)

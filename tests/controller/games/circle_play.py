@@ -71,9 +71,9 @@ class Play(AnyPlay[CircleGame, CircleState]):
         return [*self.close(), *self.cards(cards)]
 
     @property
-    def hand(self) -> CircleRound:
-        assert self.state.hand is not None
-        return self.state.hand
+    def current(self) -> CircleRound:
+        assert self.state.current is not None
+        return self.state.current
 
 
 def table(decree: str = "EUS96", game: str = "texas-holdem", seats: tuple[int, ...] = (1, 2, 3, 4), **settings: Any) -> Play:
@@ -102,15 +102,15 @@ def deal_out(play: Play, seed: int = 1) -> list[str]:
     """Cards as they are due, bets closed at once, until the showdown. Gives where each card of the pack went."""
     went: list[str] = []
     cards = iter(shuffled(play, seed))
-    while not play.hand.showdown:
-        if play.hand.open:
+    while not play.current.showdown:
+        if play.current.open:
             play.close()
             went.append("|")
-        elif play.hand.due[0].turn:
+        elif play.current.due[0].turn:
             play.turn("board")
             went.append("turn")
         else:
-            went.append(play.hand.due[0].to)
+            went.append(play.current.due[0].to)
             play.cards(next(cards))
     return went
 

@@ -101,7 +101,7 @@ def go(play: Play, *hands: str, bets: Iterable[tuple[int, str]] = ()) -> list[An
     for box in range(1, len(hands)):
         told += play.act(box, "go")
     told += play.turn("dealer")
-    if play.state.hand is not None:
+    if play.state.current is not None:
         told += play.turn()
     return told
 

@@ -38,7 +38,7 @@ class Play(AnyPlay[PuntoBancaGame, PuntoBancaState]):
         said = self.bets()
         for card in cards.split():
             said += self.cards(card)
-            if self.state.hand is not None and len(self.state.hand.dealt) >= 4 and not self.state.asks:
+            if self.state.current is not None and len(self.state.current.dealt) >= 4 and not self.state.asks:
                 said += self.say("cards.turn", role="croupier")
         return said
 

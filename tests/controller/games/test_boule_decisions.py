@@ -181,7 +181,7 @@ def test_a_table_that_runs_by_itself_opens_nothing_when_it_closes() -> None:
     play.phase("settling", 2)
     play.fault("between")
     assert whats(play.say("session.close")) == ["round.unresolved", "session.closed"]
-    assert (play.shown["phase"], play.state.hand) == ("closed", None)
+    assert (play.shown["phase"], play.state.current) == ("closed", None)
 
 
 def test_a_table_that_closes_leaves_the_ball_that_runs_unresolved() -> None:

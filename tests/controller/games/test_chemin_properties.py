@@ -135,7 +135,7 @@ def test_no_card_is_told_that_nobody_has_laid_open(table: tuple[Play, list[Input
             assert secret == (each.card not in {getattr(event, "card", None) for event in said})
             if secret:
                 down.add(each.card)
-        if play.state.hand is None:
+        if play.state.current is None:
             down = set()
 
 
@@ -144,7 +144,7 @@ def test_no_card_is_told_that_nobody_has_laid_open(table: tuple[Play, list[Input
 def test_a_result_has_all_its_cards_open_or_a_person_behind_it(table: tuple[Play, list[Input]]) -> None:
     play, script = table
     for each in script:
-        before = play.state.hand
+        before = play.state.current
         for result in of_kind(step(play, each), RoundResult):
             assert isinstance(result.hands, tuple)
             if not result.hands:
@@ -169,7 +169,7 @@ def test_a_card_is_in_one_place_and_none_comes_back(table: tuple[Play, list[Inpu
         if isinstance(each, CardDrawn) and not each.late and play.state.open and now is not None:
             assert play.state.shoe is not None
             assert play.state.shoe.drawn == now.drawn + 1
-        hand = play.state.hand
+        hand = play.state.current
         if hand is not None:
             placed = [card for who in play.book.everyone for card in cards_of(hand, who)]
             assert len(placed) == len([card for card in hand.cards if card.to is not None and card.out is None])

@@ -69,11 +69,11 @@ class ShoeTopic:
             play.turn(book.bank)
         else:
             for who in book.hands:
-                if who not in naturals and play.state.hand and play.state.hand.words[who] == "draw":
+                if who not in naturals and play.state.current and play.state.current.words[who] == "draw":
                     self.next(who)
             if play.state.expected == book.bank:
                 self.bank()
-        if play.state.hand is not None:
+        if play.state.current is not None:
             play.turn()
         return only(play.events[start:], RoundResult)
 

@@ -32,7 +32,7 @@ def test_a_burned_card_that_lay_face_up_is_for_a_person(decree: str) -> None:
     assert "2c" not in str(said) + str(play.game.show(play.state))
     play.accept()
     draw(play, "3c 4c 9d")
-    assert play.hand.open
+    assert play.current.open
 
 
 @rule("BAL09-024")
@@ -48,4 +48,4 @@ def test_a_card_burned_for_one_that_came_too_early_is_told_and_the_deal_goes_on(
     assert [event.what for event in said if isinstance(event, Irregularity)] == ["deal_exposed"]
     assert not play.state.troubles
     draw(play, "5s 6c 6d")
-    assert [place.to for place in play.hand.due] == ["seat:4", "seat:1", "seat:2", "seat:3", "dead"]
+    assert [place.to for place in play.current.due] == ["seat:4", "seat:1", "seat:2", "seat:3", "dead"]

@@ -21,9 +21,9 @@ def test_a_covered_card_that_is_there_already_is_not_believed() -> None:
     assert whats(said) == ["card_duplicate"]
     assert "Ah" not in str(said)
     play.accept()
-    assert {each.card for each in play.hand.cards} == {None}  # covered cards are known when they are shown
+    assert {each.card for each in play.current.cards} == {None}  # covered cards are known when they are shown
     play.cards("Qs Js")
-    assert {each.card for each in play.hand.cards} == {None}
+    assert {each.card for each in play.current.cards} == {None}
 
 
 def test_a_covered_card_of_another_pack_is_not_believed() -> None:
@@ -106,31 +106,31 @@ def test_a_silence_while_cards_are_dealt() -> None:
     play.accept()
     play.say("cards.deal", count=1)  # what was not seen, as the croupier counts it
     play.cards("Qs Js")
-    assert play.hand.open
-    assert {each.card for each in play.hand.cards} == {None}
-    assert play.hand.used is None
+    assert play.current.open
+    assert {each.card for each in play.current.cards} == {None}
+    assert play.current.used is None
 
 
 def test_a_silence_while_bets_are_open_loses_nothing() -> None:
     play = holdem()
     assert whats(play.gap()) == []
-    assert play.hand.of("seat:4")[0].card == "Ah"
+    assert play.current.of("seat:4")[0].card == "Ah"
 
 
 def test_a_card_that_is_known_only_after_a_silence() -> None:
     play = half_dealt("EUS96")
     assert whats(play.cards("Ks", late=True)) == ["silence"]
-    assert len(play.hand.cards) == 5
+    assert len(play.current.cards) == 5
 
 
 def test_a_reading_that_is_not_sure_is_no_card_before_a_person_says_so() -> None:
     play = half_dealt("EUS96")
     said = play.cards("Ks", unsure=True)
     assert [(event.what, event.detail) for event in of_kind(said, Irregularity)] == [("silence", "a reading that is not sure")]
-    assert len(play.hand.cards) == 5
+    assert len(play.current.cards) == 5
     play.say("cards.deal")
     play.accept()
-    assert len(play.hand.cards) == 6
+    assert len(play.current.cards) == 6
 
 
 @pytest.mark.parametrize("decree", SYNTHETIC)
@@ -139,7 +139,7 @@ def test_a_covered_common_card_that_is_another_than_was_read(decree: str) -> Non
     play.close()
     assert whats(play.show("board", "9h")) == ["shown_differs"]
     play.accept()
-    assert play.hand.open
+    assert play.current.open
     assert [event.interval for event in of_kind(play.events, BettingOpened)] == [1, 2]
 
 

@@ -68,7 +68,7 @@ def test_five_covered_cards_each() -> None:
     play = covered()
     assert all(event.card is None for event in of_kind(play.events, CardDealt))
     assert play.game.show(play.state)["counts"] == dict.fromkeys(("seat:1", "seat:2", "seat:3", "seat:4"), 5)
-    assert play.hand.open
+    assert play.current.open
 
 
 @rule("BAL09-057")
@@ -200,7 +200,7 @@ def test_where_nothing_can_be_mixed_in_a_person_decides() -> None:
     assert irregularities(said) == ["deck_short", "cards_lacking"]
     assert play.state.asks == ("card.decide", "round.void")
     play.accept()
-    assert play.hand.due[0].to == "seat:2"
+    assert play.current.due[0].to == "seat:2"
 
 
 @rule("EUS96-212")
@@ -215,7 +215,7 @@ def test_in_euskadi_all_discards_are_used_when_the_pack_is_empty() -> None:
     told = "0 cards are left, 2 are needed: the discards of seat:4, seat:3, seat:2, seat:1 are mixed in"
     assert (short.what, short.detail) == ("deck_short", told)
     assert irregularities(play.cards("7c 8c")) == []
-    assert play.hand.open
+    assert play.current.open
 
 
 @rule("EUS96-212")
@@ -241,7 +241,7 @@ def test_the_pack_was_put_away_too_early(found: bool) -> None:
     said = play.cards("Kh" if found else "Ks Kh")
     assert len(of_kind(said, CardsBurned)) == (0 if found else 1)
     assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("seat:3", None)]
-    assert [place.to for place in play.hand.due[:1]] == ["seat:3"]
+    assert [place.to for place in play.current.due[:1]] == ["seat:3"]
 
 
 @rule("BAL09-042")
@@ -261,14 +261,14 @@ def test_a_card_too_many_that_nobody_has_seen_goes_back_on_top() -> None:
     play.cards("7c 8c 9c Jc 7d 8d 9d")  # seat 1 got the Jc and the 7d of this
     said = play.error("too_many", 1)
     assert irregularities(said) == ["deal_too_many"]
-    assert (len(play.hand.cards), play.hand.used, play.hand.due[0].to) == (6, 6, "seat:2")
+    assert (len(play.current.cards), play.current.used, play.current.due[0].to) == (6, 6, "seat:2")
     assert irregularities(play.cards("9d Jd 8h 9h Td Qc 9s Tc Js Kc Ac Kd Qh 8s")) == []
-    assert play.hand.open
+    assert play.current.open
     play.close()
     play = covered()
     play.cards("As")  # it came after all had theirs
     assert irregularities(play.error("too_many", 3)) == ["deal_too_many"]
-    assert (play.hand.held, play.hand.used, play.state.troubles) == ((), 20, ())
+    assert (play.current.held, play.current.used, play.state.troubles) == ((), 20, ())
 
 
 def test_a_card_too_many_in_the_draw_goes_back_on_top() -> None:
@@ -276,7 +276,7 @@ def test_a_card_too_many_in_the_draw_goes_back_on_top() -> None:
     said = discard(play, 3, 1, "Ad Ah")
     assert irregularities(said) == ["card_out_of_round"]
     assert irregularities(play.error("too_many", 3)) == ["deal_too_many"]
-    assert play.hand.used == 21
+    assert play.current.used == 21
     assert irregularities(discard(play, 4, 1, "Ah")) == []
 
 
@@ -287,8 +287,8 @@ def test_a_card_too_few_comes_from_the_top_and_what_was_read_is_not_believed() -
     play.cards(DEAL.removesuffix("8s"))
     assert irregularities(play.error("too_few", 1)) == ["deal_too_few"]
     play.cards("8s")
-    assert play.hand.open
-    assert all(card.card is None for card in play.hand.cards)
+    assert play.current.open
+    assert all(card.card is None for card in play.current.cards)
 
 
 @rule("BAL09-043")
@@ -303,7 +303,7 @@ def test_the_first_card_of_a_player_lay_face_up(cards: str, reason: list[str]) -
     assert irregularities(said) == ["deal_exposed"]
     if not reason:
         play.accept()
-        assert play.hand.of("seat:4")[1].told == "7d"
+        assert play.current.of("seat:4")[1].told == "7d"
 
 
 def test_in_euskadi_any_card_that_lies_face_up_is_a_misdeal() -> None:

@@ -30,8 +30,8 @@ def test_a_card_before_the_bets_are_equal_is_held() -> None:
     assert play.state.asks == ("card.decide", "round.void")
     play.accept()
     play.close()
-    assert [place.to for place in play.hand.due] == ["board"] * 3  # the held card was the one to burn
-    assert play.hand.used == 9
+    assert [place.to for place in play.current.due] == ["board"] * 3  # the held card was the one to burn
+    assert play.current.used == 9
 
 
 def test_a_card_that_came_too_early_may_leave_the_game() -> None:
@@ -39,7 +39,7 @@ def test_a_card_that_came_too_early_may_leave_the_game() -> None:
     play.cards("2c")
     play.say("card.decide", action="remove")
     play.close()
-    assert [place.to for place in play.hand.due] == ["burn", *["board"] * 3]
+    assert [place.to for place in play.current.due] == ["burn", *["board"] * 3]
     with pytest.raises(RejectedError, match="nothing waits"):
         play.accept()
     with pytest.raises(RejectedError, match="is not burned"):
@@ -53,12 +53,12 @@ def test_a_common_card_turned_too_early_is_null_and_replaced(decree: str) -> Non
     [removed] = of_kind(play.error("premature", "board"), CardRemoved)
     assert (removed.why, removed.to, (removed.law or "")[:5]) == ("premature", "board", decree)
     play.close()
-    assert [place.turn for place in play.hand.due] == [False]
+    assert [place.turn for place in play.current.due] == [False]
     [dealt] = of_kind(play.cards("9h"), CardDealt)
     assert (dealt.to, dealt.index, dealt.card) == ("board", 2, "9h")
     play.close()
     play.turn("board")
-    assert [each.told for each in play.hand.of("board")] == ["Td", "8d", None, None, "9h"]
+    assert [each.told for each in play.current.of("board")] == ["Td", "8d", None, None, "9h"]
 
 
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210", "ARA02-146", "BAL05-142"))
@@ -77,7 +77,7 @@ def test_of_two_common_cards_turned_at_once_the_first_counts(decree: str) -> Non
     play.turn("board")
     play.close()
     play.turn("board")
-    assert sorted(each.told or "" for each in play.hand.of("board")) == ["9c", "9d", "9h", "Tc", "Td"]
+    assert sorted(each.told or "" for each in play.current.of("board")) == ["9c", "9d", "9h", "Tc", "Td"]
 
 
 @pytest.mark.parametrize("decree", of("BAL09-050", "EUS96-210"))

@@ -30,7 +30,7 @@ def test_cards_out_of_order(decree: str) -> None:
     play = half_dealt(decree)
     null = void(play.error("order"))
     assert (null.reason, null.law) == ("wrong_order", "BAL09-017" if decree == "BAL09" else "EUS96-203")
-    assert play.state.hand is None
+    assert play.state.current is None
     button = play.state.button
     [opened] = of_kind(play.bets(), RoundOpened)
     assert opened.relaunch
@@ -55,7 +55,7 @@ def test_a_wrong_count_is_put_right_before_bets_or_the_round_is_null(decree: str
         play.say("card.decide", action="read", card="2c")
     play.accept()
     play.cards("Ks Qs Js")
-    assert play.hand.open
+    assert play.current.open
     other = half_dealt(decree)
     other.error(error, 3)
     assert void(other.say("round.void", reason="wrong_count")).reason == "wrong_count"
@@ -152,7 +152,7 @@ def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(decree: str, gam
     play.cards(cards)
     [told] = of_kind(play.error("exposed", 3, fault="player"), Irregularity)
     assert (told.what, told.law, told.asks) == ("deal_bared", law, ())
-    assert play.state.hand is not None
+    assert play.state.current is not None
     assert play.state.troubles == ()
     with pytest.raises(RejectedError, match="say whose cards"):
         play.error("exposed", 9, fault="player")
@@ -168,7 +168,7 @@ def test_in_aragon_a_person_decides_about_cards_that_a_player_shows(cards: str) 
     assert not of_kind(play.error("exposed", 3, fault="player"), RoundVoid)
     assert play.state.asks == ("card.decide", "round.void")
     play.accept()
-    assert play.state.hand is not None
+    assert play.state.current is not None
 
 
 @rule("EUS96-E06")
@@ -179,7 +179,7 @@ def test_a_card_that_a_reader_saw_and_the_player_has_shown_annuls_nothing() -> N
     assert whats(said) == ["deal_bared"]
     assert [event.card for event in of_kind(said, CardDealt)] == ["Ks"]
     play.cards("Qs Js")
-    assert play.hand.open
+    assert play.current.open
 
 
 @pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
@@ -190,7 +190,7 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(decree: str, game:
     play = table(decree, game)
     play.bets()
     cards = iter(shuffled(play, 1))
-    while not play.hand.open:
+    while not play.current.open:
         play.cards(next(cards))
     play.close()
     said = play.error(error, 3)
@@ -207,7 +207,7 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(decree: str, game:
     play.state = waits
     play.say("deal.error", error=error, who="seat:3", stands=False)
     assert play.state.troubles == ()
-    assert play.hand.stands == "M. Lasa (table_head)"
+    assert play.current.stands == "M. Lasa (table_head)"
 
 
 @synthetic
@@ -250,7 +250,7 @@ def test_a_card_seen_in_the_cut(decree: str) -> None:
     with pytest.raises(RejectedError, match="the pack is shuffled again"):
         play.say("cards.deal", count=8)
     assert whats(play.cards("Ah")) == ["card_out_of_round"]
-    assert not play.hand.closed
+    assert not play.current.closed
     play.accept()
     play.say("bets.close")
     with pytest.raises(RejectedError, match="the cut is over"):
@@ -286,8 +286,8 @@ def test_a_card_to_an_empty_place_is_no_misdeal(decree: str) -> None:
     assert [event.to for event in of_kind(said, CardDealt)] == [*order, "seat:5", f"seat:{empty}", *order]
     [collected] = of_kind(said, CardRemoved)
     assert (collected.to, collected.why, collected.card) == (f"seat:{empty}", "absent", None)
-    assert [seat.number for seat in play.hand.live] == ([5, 3, 2, 1] if clockwise else [5, 1, 2, 3])
-    own = {seat.who: [each.card for each in play.hand.of(seat.who)] for seat in play.hand.live}
+    assert [seat.number for seat in play.current.live] == ([5, 3, 2, 1] if clockwise else [5, 1, 2, 3])
+    own = {seat.who: [each.card for each in play.current.of(seat.who)] for seat in play.current.live}
     assert own["seat:5"] == ["Ah", "9h"]
 
 
@@ -297,7 +297,7 @@ def test_a_card_to_an_absent_player_is_no_misdeal() -> None:
     assert whats(play.error("absent", 3)) == ["deal_absent"]
     play.cards("Ks Qs Js")
     play.act(3, "fold")  # he is not back in his turn
-    assert play.hand.open
+    assert play.current.open
     with pytest.raises(RejectedError, match="the first cards are dealt"):
         play.error("absent", 9)
     with pytest.raises(RejectedError, match="say whose place"):
@@ -318,7 +318,7 @@ def test_hands_that_touch_are_null_both(decree: str) -> None:
     with pytest.raises(RejectedError, match="say whose cards"):
         play.error("touched", 3)
     play.error("touched", 1)
-    assert [seat.number for seat in play.hand.live] == [4, 2]
+    assert [seat.number for seat in play.current.live] == [4, 2]
     assert not play.state.asks
     play.act(4, "bet")
     [result] = of_kind(play.act(2, "fold"), RoundResult)

@@ -34,7 +34,7 @@ class Truth:
 
     def mix(self) -> None:
         """Where the table says that discards go back into the pack, they do."""
-        for seat in self.play.hand.seats:
+        for seat in self.play.current.seats:
             if seat.returned and seat.who not in self.mixed:
                 self.mixed.add(seat.who)
                 self.deck += self.thrown[seat.who]
@@ -46,15 +46,15 @@ class Truth:
         self.thrown: dict[str, list[str]] = {}
         self.mixed: set[str] = set()
         self.play.bets()
-        self.hands: dict[str, list[str]] = {seat.who: [] for seat in self.play.hand.seats}
-        while self.play.hand.due:
-            self.draw(self.play.hand.due[0].to)
+        self.hands: dict[str, list[str]] = {seat.who: [] for seat in self.play.current.seats}
+        while self.play.current.due:
+            self.draw(self.play.current.due[0].to)
         self.first = {who: tuple(own) for who, own in self.hands.items()}
-        opener = self.chance.choice(self.play.hand.seats).number
+        opener = self.chance.choice(self.play.current.seats).number
         self.play.act(opener, "open" if self.play.game.book.draw and self.play.game.book.draw.opening else "bet")
         self.play.close()
-        while self.play.state.hand is not None and self.play.hand.due:
-            place = self.play.hand.due[0]
+        while self.play.state.current is not None and self.play.current.due:
+            place = self.play.current.due[0]
             if place.turn:
                 self.discard(place.to)
             else:
@@ -74,7 +74,7 @@ class Truth:
         begun = len(self.play.events)
         for who in self.chance.sample(sorted(self.hands), len(self.hands)):
             self.play.show(who, " ".join(self.chance.sample(self.hands[who], FIRST)))
-        if self.play.state.hand is not None:
+        if self.play.state.current is not None:
             self.play.show("discards", " ".join(self.thrown[opener]))
         said = self.play.events[begun:]
         [result] = of_kind(said, RoundResult)
@@ -115,10 +115,10 @@ def test_stud(decree: str, game: str) -> None:
 def dealt(play: Play, deck: list[str]) -> dict[str, list[str]]:
     """All cards of a round, and who has which."""
     play.bets()
-    hands: dict[str, list[str]] = {seat.who: [] for seat in play.hand.seats}
-    while not play.hand.showdown:
-        while play.hand.due:
-            hands.setdefault(play.hand.due[0].to, []).append(deck[-1])
+    hands: dict[str, list[str]] = {seat.who: [] for seat in play.current.seats}
+    while not play.current.showdown:
+        while play.current.due:
+            hands.setdefault(play.current.due[0].to, []).append(deck[-1])
             play.cards(deck.pop())
         play.close()
     hands.pop("dead", None)

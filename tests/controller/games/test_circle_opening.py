@@ -68,7 +68,7 @@ def test_nobody_bets_in_a_pot_that_is_not_open() -> None:
         play.act(1, "open")
     play.act(1, "raise")
     play.close()
-    assert play.hand.opener == 3
+    assert play.current.opener == 3
 
 
 @rule("BAL09-061")
@@ -150,7 +150,7 @@ def test_a_person_stands_for_the_opening_or_tells_that_it_was_false() -> None:
     with pytest.raises(RejectedError, match="seat:3 does not play"):
         play.error("false_opening")
     play.close()
-    assert [place.to for place in play.hand.due] == ["seat:4", "seat:1", "seat:2"]
+    assert [place.to for place in play.current.due] == ["seat:4", "seat:1", "seat:2"]
 
 
 def test_where_nobody_read_which_cards_were_kept_it_is_enough_that_they_may_have_opened() -> None:

@@ -18,7 +18,7 @@ class Long(Evening):
     """Rounds in which players discard, prove their opening, and answer whether they go on."""
 
     def go_on(self) -> None:
-        hand, troubles = self.play.hand, self.play.state.troubles
+        hand, troubles = self.play.current, self.play.state.troubles
         if troubles:
             if "hand.act" in troubles[0].asks and self.chance.random() < 0.8:
                 self.say("hand.act", who=troubles[0].who, action=self.chance.choice(("go", "pass")))
@@ -33,12 +33,12 @@ class Long(Evening):
             super().go_on()
 
     def show(self) -> None:
-        hand = self.play.hand
+        hand = self.play.current
         pile = [each for each in hand.of(PILE) if not each.up]
         drawn = [seat for seat in hand.live if seat.discards]
         if pile and self.chance.random() < 0.7:
             self.say("cards.turn", who=PILE)
-            if self.play.state.hand is not None:
+            if self.play.state.current is not None:
                 self.say("cards.show", who=PILE, cards=[each.card or self.next() for each in pile])
         elif hand.asked and self.chance.random() < 0.2:
             self.say("round.confirm", winner=f"seat:{hand.opener}")

@@ -124,7 +124,7 @@ def test_the_order_of_the_deal_where_the_decree_leaves_it_open(settings: dict[st
 def test_synthetic_poker_is_dealt_against_the_clock(decree: str) -> None:
     play = table(decree, "synthetic-poker", direction="clockwise")  # the decree says it: the setting is not asked
     play.bets()
-    assert [seat.number for seat in play.hand.seats] == [4, 1, 2, 3]
+    assert [seat.number for seat in play.current.seats] == [4, 1, 2, 3]
 
 
 @rule("BAL09-016")
@@ -138,7 +138,7 @@ def test_who_rests_keeps_the_place_for_two_rounds() -> None:
     said = []
     for _ in range(4):
         said.append([event.what for event in of_kind(play.bets(), Irregularity)])
-        assert "seat:2" not in [seat.who for seat in play.hand.seats]
+        assert "seat:2" not in [seat.who for seat in play.current.seats]
         play.cards("- - - - - - - -")
         play.close(winner=1)
     assert said == [[], [], ["rest_too_long"], []]
@@ -147,14 +147,14 @@ def test_who_rests_keeps_the_place_for_two_rounds() -> None:
     with pytest.raises(RejectedError, match="does not rest"):
         play.act(2, "in")
     play.bets()
-    assert play.hand.seat("seat:2") is not None
+    assert play.current.seat("seat:2") is not None
 
 
 def test_a_resting_player_counts_among_the_four() -> None:
     play = table()
     play.act(2, "out")
     play.bets()
-    assert len(play.hand.seats) == 3
+    assert len(play.current.seats) == 3
     other = table()
     for seat in (1, 2, 3):
         other.act(seat, "out")

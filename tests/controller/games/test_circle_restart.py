@@ -61,10 +61,10 @@ def test_a_card_that_went_unseen_leaves_no_place_of_which_the_reader_is_believed
     play = restarted()
     draw(play, "Kh Qh Jh As Ks Qs Js")  # not the ace of hearts: each of these is told one place too early
     play.accept()
-    assert not play.hand.open
+    assert not play.current.open
     play.say("cards.deal", count=1)
-    assert play.hand.open
-    assert {each.card for each in play.hand.cards} == {None}
+    assert play.current.open
+    assert {each.card for each in play.current.cards} == {None}
     to_the_showdown(play)
     with pytest.raises(RejectedError, match="were not read"):
         play.turn(4)
@@ -78,7 +78,7 @@ def test_where_a_person_tells_a_card_before_he_answers_the_reader_is_not_believe
     draw(play, "Kh")
     play.accept()
     draw(play, "Qh Jh As Ks Qs Js")
-    assert {each.card for each in play.hand.cards} == {None}
+    assert {each.card for each in play.current.cards} == {None}
 
 
 def test_who_gives_up_while_a_card_may_be_missing_leaves_no_reader_to_believe() -> None:
@@ -93,8 +93,8 @@ def test_who_gives_up_while_a_card_may_be_missing_leaves_no_reader_to_believe() 
     draw(play, "6d 6h 6s")
     play.accept()
     play.act(1, "fold")  # told late; or the first of these went unseen, and each lies with the next
-    assert play.hand.open
-    assert {each.card for each in play.hand.cards if each.index == 7} == {None}
+    assert play.current.open
+    assert {each.card for each in play.current.cards if each.index == 7} == {None}
 
 
 def test_in_the_middle_of_a_deal_one_answer_will_do_when_the_next_card_is_read() -> None:
@@ -106,5 +106,5 @@ def test_in_the_middle_of_a_deal_one_answer_will_do_when_the_next_card_is_read()
     draw(play, "Qh")
     play.accept()
     draw(play, "Jh As Ks Qs Js")
-    assert play.hand.open
-    assert [each.card for each in play.hand.of("seat:4")] == ["Ah", "As"]
+    assert play.current.open
+    assert [each.card for each in play.current.of("seat:4")] == ["Ah", "As"]

@@ -39,7 +39,7 @@ every = pytest.mark.parametrize(("decree", "game"), PAIRS)
 def test_burn_three_burn_one_burn_one(decree: str, game: str, own: int) -> None:
     play = table(decree, game)
     play.bets()
-    order = [seat.who for seat in play.hand.seats]
+    order = [seat.who for seat in play.current.seats]
     one = ["|", "burn", "board"]
     assert deal_out(play) == [*order * own, "|", "burn", "board", "board", "board", *one, *one, "|"]
     assert [event.count for event in of_kind(play.events, CardsBurned)] == [1, 1, 1]
@@ -51,7 +51,7 @@ def test_burn_three_burn_one_burn_one(decree: str, game: str, own: int) -> None:
 def test_double_holdem_has_two_rows() -> None:
     play = table("EUS96", "holdem-double")
     play.bets()
-    order = [seat.who for seat in play.hand.seats]
+    order = [seat.who for seat in play.current.seats]
     one = ["|", "burn", "board", "board:2"]
     assert deal_out(play) == [*order * 2, "|", "burn", *["board"] * 3, *["board:2"] * 3, *one, *one, "|"]
 
@@ -73,7 +73,7 @@ SYNTHETIC_DEAL = [
 def test_synthetic_poker_turns_one_common_card_per_interval(decree: str) -> None:
     play = table(decree, "synthetic-poker")
     play.bets()
-    order = [seat.who for seat in play.hand.seats]
+    order = [seat.who for seat in play.current.seats]
     assert deal_out(play) == [*order * 2, *["board"] * 5, "|", *["turn", "|"] * 4]
     first, *covered = [event.card for event in of_kind(play.events, CardDealt) if event.to == "board"]
     assert first is not None
@@ -86,7 +86,7 @@ def test_synthetic_poker_turns_one_common_card_per_interval(decree: str) -> None
 def test_synthetic_poker_may_draw_each_common_card_in_its_time(decree: str) -> None:
     play = table(decree, "synthetic-poker", common="drawn")
     play.bets()
-    order = [seat.who for seat in play.hand.seats]
+    order = [seat.who for seat in play.current.seats]
     assert deal_out(play) == [*order * 2, "board", "|", *["board", "|"] * 4]
 
 
@@ -152,7 +152,7 @@ def test_who_is_left_alone_wins_and_shows_nothing(decree: str) -> None:
     play.act(2, "fold")
     [result] = of_kind(play.act(3, "fold"), RoundResult)
     assert (result.winner, result.hands, result.marks, result.frames) == ("seat:4", (), ("no_showdown",), ())
-    assert play.state.hand is None
+    assert play.state.current is None
 
 
 @rule("BAL09-083")
@@ -160,8 +160,8 @@ def test_who_is_left_alone_wins_and_shows_nothing(decree: str) -> None:
 def test_the_croupier_says_to_whom_all_others_gave_up(decree: str, game: str) -> None:
     play = table(decree, game)
     play.bets()
-    while not play.hand.open:
-        play.cards("-") if not play.hand.due[0].up else play.cards("Ah")
+    while not play.current.open:
+        play.cards("-") if not play.current.due[0].up else play.cards("Ah")
     with pytest.raises(RejectedError, match="'seat:9' does not play for the pot"):
         play.close(winner=9)
     [result] = of_kind(play.close(winner=2), RoundResult)
@@ -175,15 +175,15 @@ def test_where_all_are_all_in_there_are_no_more_intervals() -> None:
     play.close()
     play.cards("2c 3c 4c 5d 2d 6d 2h 7d")
     assert [event.interval for event in of_kind(play.events, BettingOpened)] == [1]
-    assert play.hand.showdown
+    assert play.current.showdown
 
 
 def test_a_hand_that_had_not_been_given_up_is_put_together_again() -> None:
     play = holdem()
     play.act(3, "fold")
-    assert [seat.number for seat in play.hand.live] == [4, 2, 1]
+    assert [seat.number for seat in play.current.live] == [4, 2, 1]
     play.act(3, "in")
-    assert [seat.number for seat in play.hand.live] == [4, 3, 2, 1]
+    assert [seat.number for seat in play.current.live] == [4, 3, 2, 1]
     assert [event.decision for event in of_kind(play.events, HandDecided)] == ["fold", "in"]
     with pytest.raises(RejectedError, match="does not rest"):
         play.act(3, "in")
@@ -206,7 +206,7 @@ def test_cards_from_a_shuffler_come_in_packets() -> None:
         play.packet(2)
     dealt = [(event.to, event.index, event.card) for event in of_kind(play.events, CardDealt)]
     assert dealt == [(f"seat:{seat}", index, None) for seat in (4, 3, 2, 1) for index in (1, 2)]
-    assert play.hand.open
+    assert play.current.open
     play.close()
     play.packet(1)
     play.packet(3)
@@ -233,7 +233,7 @@ def test_cards_dealt_by_hand() -> None:
         play.say("cards.deal", count=3, cards=["2c", "3c"])
     said = play.say("cards.deal", who="board", cards=["2c", "3c", "4c"])
     assert [event.card for event in of_kind(said, CardDealt)] == ["2c", "3c", "4c"]
-    assert play.hand.open
+    assert play.current.open
 
 
 def test_one_hand_may_be_dealt_before_another() -> None:
@@ -266,7 +266,7 @@ def test_a_common_card_that_was_not_read() -> None:
     with pytest.raises(RejectedError, match="1 cards of board are not known, not 3"):
         play.show("board", "2c 3c 4c")
     play.show("board", "4c")
-    assert [each.told for each in play.hand.of("board")] == ["3c", "4c", "5c"]
+    assert [each.told for each in play.current.of("board")] == ["3c", "4c", "5c"]
 
 
 def test_where_the_next_card_is_expected() -> None:

@@ -52,8 +52,8 @@ def test_it_lies_face_down_after_all_and_is_known_when_it_is_turned() -> None:
     play.again()
     play.accept()
     play.cards("Qs Js")
-    assert play.hand.open
-    assert [card.card for card in play.hand.of("seat:3")] == ["Kh", "Ks"]
+    assert play.current.open
+    assert [card.card for card in play.current.of("seat:3")] == ["Kh", "Ks"]
 
 
 @pytest.mark.rule("EUS96-203")
@@ -71,7 +71,7 @@ def test_who_looks_may_find_another_card_whose_frame_is_no_evidence() -> None:
     play.say("card.decide", action="exposed", card="2c")
     play.accept()
     play.cards("Qs Js")
-    [card] = [card for card in play.hand.of("seat:1") if card.up]
+    [card] = [card for card in play.current.of("seat:1") if card.up]
     assert (card.card, card.frame) == ("2c", None)
     assert "Ks" not in str(play.events)
 
@@ -85,8 +85,8 @@ def test_it_leaves_the_game_and_is_not_named() -> None:
     assert [(event.to, event.card) for event in of_kind(said, CardDealt)] == [("seat:3", None)], "the next takes its place"
     assert "Ks" not in str(play.events)
     play.cards("Js 2d")
-    assert play.hand.open
-    assert play.hand.used == 9
+    assert play.current.open
+    assert play.current.used == 9
 
 
 def test_one_after_the_other_is_looked_at() -> None:
@@ -95,7 +95,7 @@ def test_one_after_the_other_is_looked_at() -> None:
     assert [event.detail for event in of_kind(play.accept(), Irregularity)] == ["seat:2"]
     assert of_kind(play.accept(), Irregularity) == []
     play.cards("Js")
-    assert play.hand.open
+    assert play.current.open
 
 
 def test_a_card_that_nobody_read_is_asked_for_when_it_lies_open() -> None:
@@ -106,7 +106,7 @@ def test_a_card_that_nobody_read_is_asked_for_when_it_lies_open() -> None:
     play.accept()
     play.cards("Qs Js")
     play.show(1, "9c", index=2)
-    assert play.hand.of("seat:1")[1].told == "9c"
+    assert play.current.of("seat:1")[1].told == "9c"
 
 
 def test_the_round_stands_still_until_then() -> None:
@@ -138,15 +138,15 @@ def test_a_silence_is_still_a_persons_when_the_card_is_decided() -> None:
     assert [trouble.what for trouble in play.state.troubles] == ["silence"]
     play.accept()
     play.cards("Qs Js")
-    assert play.hand.open
+    assert play.current.open
 
 
 def test_the_last_card_is_announced_once() -> None:
     play = table("BAL09", "seven-card-stud")
     play.bets()
     cards = shuffled(play, 1)
-    while not (play.hand.street == 4 and play.hand.due and not play.hand.due[0].up and play.hand.due[0].to != "burn"):
-        if play.hand.open:
+    while not (play.current.street == 4 and play.current.due and not play.current.due[0].up and play.current.due[0].to != "burn"):
+        if play.current.open:
             play.close()
         else:
             play.cards(cards.pop())
@@ -158,7 +158,7 @@ def test_the_last_card_is_announced_once() -> None:
 def test_a_card_that_is_dealt_face_up_is_told_as_always() -> None:
     play = table("EUS96", "five-card-stud")
     play.bets()
-    while not play.hand.due[0].up:
+    while not play.current.due[0].up:
         play.packet(1)
     said = play.cards("As", exposed=True)
     assert [event.card for event in of_kind(said, CardDealt)] == ["As"]

@@ -29,10 +29,10 @@ def showdown(all_in: tuple[int, ...], game: str = "texas-holdem", holes: str = H
     for seat in all_in:
         play.act(seat, "all_in")
     for cards in streets:
-        if play.hand.open:
+        if play.current.open:
             play.close()
         draw(play, cards)
-    if play.hand.open:
+    if play.current.open:
         play.close()
     return play
 

@@ -33,7 +33,7 @@ def test_what_persons_tell_meanwhile_is_not_asked_for() -> None:
     play.close()
     play.say("cards.burn")
     play.show("board", "2c 3c 4c")
-    assert play.hand.open
+    assert play.current.open
     assert up(play) == []
 
 
@@ -85,5 +85,5 @@ def test_who_says_after_a_silence_that_the_antes_are_in_begins_the_deal() -> Non
     up(play)
     play.say("bets.close")
     assert whats(play.cards(HOLES)) == []
-    assert play.hand.open
-    assert play.hand.used == 8
+    assert play.current.open
+    assert play.current.used == 8

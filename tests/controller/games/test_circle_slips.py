@@ -16,8 +16,8 @@ def stud(game: str, seats: int = 5, streets: int = 1) -> tuple[Play, list[str]]:
     play = table("BAL09", game, seats=tuple(range(1, seats + 1)))
     play.bets()
     cards = shuffled(play, 3)[::-1]
-    while play.hand.street < streets:
-        if play.hand.open:
+    while play.current.street < streets:
+        if play.current.open:
             play.close()
         else:
             play.cards(cards.pop())
@@ -29,7 +29,7 @@ def test_who_gives_up_when_the_bets_were_closed_too_early_gets_no_card_any_more(
     said = play.act(3, "fold")
     assert [event.decision for event in of_kind(said, HandDecided)] == ["fold"]
     assert [event.to for event in of_kind(play.cards(" ".join(cards[-4:])), CardDealt)] == ["seat:5", "seat:1", "seat:2", "seat:4"]
-    assert play.hand.open
+    assert play.current.open
 
 
 def test_the_last_to_give_up_after_the_bets_were_closed_leaves_a_winner() -> None:
@@ -66,7 +66,7 @@ def test_hands_that_are_null_get_no_more_cards() -> None:
     play.error("touched", 4)
     dealt = of_kind(play.cards(" ".join(cards[-2:])), CardDealt)
     assert [event.to for event in dealt] == ["seat:1", "seat:2"]
-    assert play.hand.open
+    assert play.current.open
 
 
 @pytest.mark.rule("BAL09-046")
@@ -100,9 +100,9 @@ def test_who_rests_and_is_back_does_not_get_the_hand_again_that_he_gave_up() -> 
     play.act(1, "out")
     play.act(1, "in")
     assert not play.state.resting
-    assert [seat.who for seat in play.hand.live] == ["seat:4", "seat:3", "seat:2"]
+    assert [seat.who for seat in play.current.live] == ["seat:4", "seat:3", "seat:2"]
     play.act(1, "in")  # and now the hand is put together again
-    assert len(play.hand.live) == 4
+    assert len(play.current.live) == 4
 
 
 def test_who_leaves_during_a_round_may_change_the_pack_of_the_next() -> None:
@@ -111,20 +111,20 @@ def test_who_leaves_during_a_round_may_change_the_pack_of_the_next() -> None:
     play.say("boxes.set", boxes=[1, 2, 3, 4, 5])  # with five they play with 32 cards
     play.say("round.void", reason="inspector")
     assert whats(play.bets()) == ["deck_unchecked"]
-    assert len(play.hand.due) == 25
+    assert len(play.current.due) == 25
 
 
 def test_who_is_said_to_have_opened_the_pot_and_has_passed() -> None:
     play = covered()
     play.act(4, "open")
     play.act(4, "check")
-    assert play.hand.opener is None
+    assert play.current.opener is None
     play.act(3, "open")
     play.act(4, "call")
     with pytest.raises(RejectedError, match="there is a bet"):
         play.act(4, "check")
     play.close()
-    assert [place.to for place in play.hand.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
+    assert [place.to for place in play.current.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
 
 
 def test_who_opened_and_was_raised_has_opened() -> None:
@@ -133,14 +133,14 @@ def test_who_opened_and_was_raised_has_opened() -> None:
     play.act(4, "raise")
     with pytest.raises(RejectedError, match="there is a bet"):
         play.act(3, "check")
-    assert play.hand.opener == 3
+    assert play.current.opener == 3
 
 
 def test_a_wrong_number_of_discards_is_said_again() -> None:
     play = opened(3)
     discard(play, 3, 3, "Ad")
     discard(play, 3, 2)
-    assert [place.to for place in play.hand.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
+    assert [place.to for place in play.current.due] == ["seat:3", "seat:4", "seat:1", "seat:2"]
     play.cards("Ah")
     with pytest.raises(RejectedError, match="2 cards already"):
         discard(play, 3, 1)
@@ -156,14 +156,14 @@ def test_the_last_of_four_cards_is_not_due_where_three_were_discarded() -> None:
     play.close()
     discard(play, 4, 4, "Ad Ah As")
     discard(play, 4, 3)
-    assert [(place.to, place.turn) for place in play.hand.due] == [("seat:3", True), ("seat:2", True), ("seat:1", True)]
+    assert [(place.to, place.turn) for place in play.current.due] == [("seat:3", True), ("seat:2", True), ("seat:1", True)]
 
 
 def test_a_hand_that_was_not_given_up_gets_its_card_as_long_as_nobody_has_one() -> None:
     play, cards = stud("five-card-stud")
     play.act(1, "fold")
     play.act(1, "in")
-    assert [(place.to, place.up) for place in play.hand.due] == [(f"seat:{seat}", True) for seat in (5, 1, 2, 3, 4)]
+    assert [(place.to, place.up) for place in play.current.due] == [(f"seat:{seat}", True) for seat in (5, 1, 2, 3, 4)]
     play.cards(cards.pop())
     play.act(2, "fold")
     with pytest.raises(RejectedError, match="have got cards"):

@@ -67,12 +67,12 @@ def test_two_covered_cards_and_an_open_one_three_open_ones_and_a_covered_one() -
     play = seven(streets=3)
     last(play)
     play.cards(LAST)
-    own = [card.up for card in play.hand.of("seat:2")]
+    own = [card.up for card in play.current.of("seat:2")]
     assert own == [False, False, True, True, True, True, False]
     dead = [event for event in of_kind(play.events, CardDealt) if event.to == "dead"]
     assert [(event.index, event.card) for event in dead] == [(1, None), (2, None), (3, None), (4, None)]
-    assert [card.card for card in play.hand.of("dead")] == ["6c", "6d", "6h", "6s"]
-    assert play.hand.interval == 5
+    assert [card.card for card in play.current.of("dead")] == ["6c", "6d", "6h", "6s"]
+    assert play.current.interval == 5
 
 
 @rule("BAL09-025")
@@ -106,7 +106,7 @@ def test_five_cards_the_first_covered_and_an_interval_after_each_deal(decree: st
     play.cards("7c 8c 9c Tc Ac Kc Qc Jc")
     for cards in ("7d Kd 9d Td", "8h Kh 9h Th", "7s Ks 9s Ts"):
         play.street(cards)
-    assert [card.up for card in play.hand.of("seat:2")] == [False, True, True, True, True]
+    assert [card.up for card in play.current.of("seat:2")] == [False, True, True, True, True]
     assert [event.first for event in of_kind(play.events, BettingOpened)] == ["seat:4", second, second, second]
     play.close()
     said = play.turn()
@@ -186,7 +186,7 @@ def test_one_of_the_first_cards_was_seen_it_is_the_open_one(by: str) -> None:
         said = play.error("exposed", 2, index=1)
     assert irregularities(said) == ["deal_exposed"]
     play.cards("5c 2d 3d 4d 5d 9s Jh Kc Qd 6c")
-    assert [card.told for card in play.hand.of("seat:2")] == ["4c", None, None]
+    assert [card.told for card in play.current.of("seat:2")] == ["4c", None, None]
     assert of_kind(play.events, BettingOpened)[0].first == "seat:2"
 
 
@@ -197,7 +197,7 @@ def test_an_exposed_card_that_nobody_read_is_asked_for() -> None:
     said = play.error("exposed", 4)
     assert irregularities(said) == ["deal_exposed", "card_unread"]
     assert of_kind(play.show(4, "2c", index=1), CardDealt) == []
-    assert play.hand.of("seat:4")[0].told == "2c"
+    assert play.current.of("seat:4")[0].told == "2c"
 
 
 @rule("BAL09-045")
@@ -228,7 +228,7 @@ def test_the_last_card_was_seen_and_the_player_goes_on() -> None:
     said = play.act(2, "go")
     assert [event.decision for event in of_kind(said, HandDecided)] == ["go"]
     assert len(of_kind(said, BettingOpened)) == 1
-    assert play.hand.of("seat:2")[-1].told is None
+    assert play.current.of("seat:2")[-1].told is None
     play.act(2, "bet")
 
 
@@ -270,7 +270,7 @@ def test_the_last_card_of_two_players_was_seen_they_show_without_a_bet(by: str) 
         play.cards("Ac Ad")
         said = play.error("exposed", 4)
     assert irregularities(said) == ["deal_last_of_two"]
-    assert (len(of_kind(said, BettingOpened)), play.hand.showdown) == (0, True)
+    assert (len(of_kind(said, BettingOpened)), play.current.showdown) == (0, True)
     assert of_kind(play.turn(), RoundResult)
 
 
@@ -281,7 +281,7 @@ def test_who_bares_covered_cards_gets_the_next_one_face_up() -> None:
     assert irregularities(said) == ["deal_bared"]
     last(play)
     assert dealt(play.cards(LAST)) == [("seat:4", None), ("seat:1", None), ("seat:2", "As"), ("seat:3", None)]
-    assert play.hand.open
+    assert play.current.open
 
 
 def test_a_covered_card_seen_at_another_time_is_for_a_person() -> None:
@@ -306,9 +306,9 @@ def test_who_was_skipped_at_the_last_card_gets_the_first_dead_one_after_the_othe
     assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("seat:2", "seat:1")]
     said = play.cards("As")
     assert [(event.to, event.was) for event in of_kind(said, CardDealt)] == [("seat:3", None), ("seat:1", "dead")]
-    assert [play.hand.of(f"seat:{number}")[-1].card for number in (4, 1, 2, 3)] == ["Ac", "6c", "Ad", "As"]
-    assert len(play.hand.of("dead")) == 3
-    assert play.hand.open
+    assert [play.current.of(f"seat:{number}")[-1].card for number in (4, 1, 2, 3)] == ["Ac", "6c", "Ad", "As"]
+    assert len(play.current.of("dead")) == 3
+    assert play.current.open
 
 
 def test_who_was_skipped_and_nobody_has_looked_a_person_decides() -> None:
@@ -317,7 +317,7 @@ def test_who_was_skipped_and_nobody_has_looked_a_person_decides() -> None:
     play.cards("Ac Ad")
     assert irregularities(play.error("skipped", 1)) == ["deal_skipped"]
     play.accept()
-    assert play.hand.of("seat:1")[-1].card == "Ad"
+    assert play.current.of("seat:1")[-1].card == "Ad"
 
 
 def test_who_was_skipped_in_the_first_deal_has_not_been_dealt_to_in_order() -> None:
@@ -350,11 +350,11 @@ def test_the_dead_cards_are_mixed_in_where_the_last_card_does_not_suffice() -> N
     said = play.close()
     assert irregularities(said) == ["cards_lacking"]
     assert [(event.why, event.to, event.card) for event in of_kind(said, CardRemoved)] == [("mixed_in", "dead", None)]
-    mixed = {card.card for card in play.hand.cards if card.to == "dead"}
+    mixed = {card.card for card in play.current.cards if card.to == "dead"}
     assert mixed == set()
     said = play.cards(" ".join([*left(play)][:7]))
     assert [who for who, _ in dealt(said)] == ["seat:7", "seat:1", "seat:2", "seat:3", "seat:4", "seat:5", "seat:6"]
-    assert play.hand.open
+    assert play.current.open
 
 
 @rule("BAL09-027")
@@ -374,8 +374,8 @@ def test_if_they_still_do_not_suffice_one_card_is_for_all() -> None:
 def many(players: int) -> Play:
     """Seven cards with so many players, before the last card."""
     play = seven(seats=tuple(range(1, players + 1)))
-    while play.hand.street < 3 or play.hand.due:
-        if play.hand.open:
+    while play.current.street < 3 or play.current.due:
+        if play.current.open:
             play.close()
         play.cards(left(play)[0])
     return play
@@ -383,7 +383,7 @@ def many(players: int) -> Play:
 
 def left(play: Play) -> list[str]:
     """What is in the pack, in some order."""
-    return sorted({*play.game.turn(play.state).pack} - {*play.hand.known})
+    return sorted({*play.game.turn(play.state).pack} - {*play.current.known})
 
 
 @pytest.mark.parametrize(("decree", "most"), [("BAL09", 8), ("EUS96", 7)])

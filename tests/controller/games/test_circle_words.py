@@ -14,7 +14,7 @@ def dealt(game: str) -> Play:
     play = table("BAL09", game)
     play.say("bets.open")
     play.say("bets.close")
-    play.say("cards.deal", count=len(play.hand.due))
+    play.say("cards.deal", count=len(play.current.due))
     return play
 
 

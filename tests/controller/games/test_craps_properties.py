@@ -223,7 +223,7 @@ TABLES = st.builds(
 @given(TABLES, st.lists(st.one_of(READINGS, READINGS, COMMANDS), min_size=5, max_size=40))
 def test_whatever_happens(play: Play, script: list[Input]) -> None:
     for each in script:
-        hand = play.state.hand
+        hand = play.state.current
         holds(play, each, waits=hand.round if hand and hand.asks else None)
         dice = play.shown["dice"]
         assert len(dice["playing"]) <= 2

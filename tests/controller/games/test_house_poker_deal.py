@@ -167,4 +167,4 @@ def test_a_result_comes_after_all_of_it() -> None:
     play = table()
     go(play, *HANDS)
     assert play.state.entries[-1].kind == "result"
-    assert play.state.hand is None
+    assert play.state.current is None

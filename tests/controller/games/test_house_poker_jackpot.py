@@ -31,8 +31,8 @@ def test_a_coin_counts_before_the_deal_and_with_an_ante(game: str, decree: str) 
     assert [(event.who, event.bet, event.amount) for event in of_kind(play.coin(1), BetPlaced)] == [("box:1", "jackpot", 100)]
     play.coin(2)
     play.say("bets.close")
-    assert play.state.hand is not None
-    assert [who for who, own in play.state.hand.bets.items() if own] == ["box:1"]
+    assert play.state.current is not None
+    assert [who for who, own in play.state.current.bets.items() if own] == ["box:1"]
     told = play.coin(1)
     assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [("bet_late", "box:1")]
     assert of_kind(told, BetPlaced) == []
@@ -43,8 +43,8 @@ def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> No
     assert [event.what for event in of_kind(play.coin(1), Irregularity)] == ["bet_late"]
     play.say("bets.open")
     assert [event.what for event in of_kind(play.coin(1, late=True), Irregularity)] == ["bet_late"]
-    assert play.state.hand is not None
-    assert play.state.hand.bets == {}
+    assert play.state.current is not None
+    assert play.state.current.bets == {}
 
 
 @pytest.mark.rule("EUS96-184")
@@ -88,8 +88,8 @@ def test_a_table_without_a_decided_amount_has_no_jackpot(game: str) -> None:
     with pytest.raises(RejectedError, match="this table has no jackpot"):
         play.say("bet.place", who="box:1", bet="jackpot", amount=100)
     assert [event.what for event in of_kind(play.coin(1), Irregularity)] == ["jackpot_stake"]
-    assert play.state.hand is not None
-    assert play.state.hand.bets == {}
+    assert play.state.current is not None
+    assert play.state.current.bets == {}
 
 
 @pytest.mark.rule("ARA02-140")
@@ -149,7 +149,7 @@ def test_whose_meter_a_share_is_of(game: str, decree: str, settings: dict[str, A
     for card in ("2c", "2d"):
         if play.shown["expected"] == "dealer":
             play.cards(card)
-    if play.state.hand is not None:
+    if play.state.current is not None:
         play.turn()
     assert [(event.share, event.of) for event in of_kind(play.events, AwardQualified)] == [((1, 1), of)]
 

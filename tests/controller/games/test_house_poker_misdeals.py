@@ -56,7 +56,7 @@ def test_any_error_of_the_deal_makes_the_whole_play_null(game: str, decree: str,
     play.cards("As Ad")
     [void] = of_kind(play.say("deal.error", error=error), RoundVoid)
     assert (void.reason, void.by, void.law) == (reason, "M. Lasa", play.game.book.void[reason].rule)
-    assert play.state.hand is None
+    assert play.state.current is None
     play.bets(1)
     assert play.shown["phase"] == "dealing"
 

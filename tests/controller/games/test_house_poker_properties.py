@@ -101,7 +101,7 @@ def test_a_thousand_rounds_with_errors(game: str, decree: str, source: str) -> N
             pytest.fail(f"a round that does not end: {play.shown}")
         play.events.clear()
         play.sealed.clear()
-    watch.whole((play.state.session, play.state.round - (play.state.hand is not None)), unresolved)
+    watch.whole((play.state.session, play.state.round - (play.state.current is not None)), unresolved)
     assert watch.results > ROUNDS // len(SOURCES) // 5
     assert corrected > 20
     assert len(watch.irregular) > 5

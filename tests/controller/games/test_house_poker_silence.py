@@ -62,8 +62,8 @@ def test_what_comes_late_is_never_acted_upon(kind: str) -> None:
     assert [event.what for event in of_kind(told, Irregularity)] == ["silence"]
     assert of_kind(told, CardDealt) == []
     play.cards("Kc", late=True)
-    assert play.state.hand is not None
-    assert play.state.hand.queue == ()
+    assert play.state.current is not None
+    assert play.state.current.queue == ()
 
 
 def test_a_device_that_is_not_heard_when_bets_close() -> None:
@@ -211,7 +211,7 @@ def test_a_discarded_and_a_folded_card_are_never_told() -> None:
     play.show("box:1", "Ts Td 7s Th 9s")
     told = {card for event in play.events for card in [getattr(event, "card", None)] if card}
     assert not told & {"Ks", "Kd", "4d", "6d", "7d", "4c", "6c"}
-    assert play.state.hand is None
+    assert play.state.current is None
 
 
 def test_a_round_of_unread_cards_is_played_by_what_people_show() -> None:

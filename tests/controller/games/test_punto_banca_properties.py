@@ -143,7 +143,7 @@ def dealt(script: list[Input], seed: int) -> list[Input]:
 
 def up(state: PuntoBancaState) -> set[str]:
     """The cards that lie face up in the round in hand."""
-    hand = state.hand
+    hand = state.current
     return {card.card for card in (*hand.player, *hand.banker) if card.up and card.card} if hand else set()
 
 
@@ -165,7 +165,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
     play = Play(**table)
     public: set[str] = set()
     for each in dealt(script, seed):
-        waits = play.state.round if play.state.hand and play.state.asks else None
+        waits = play.state.round if play.state.current and play.state.asks else None
         seen: set[str | None] = set()
         if isinstance(each, CardDecide) and each.action == "exposed":
             seen = {each.card or waiting.given.card for waiting in play.state.queue[:1]}

@@ -41,7 +41,7 @@ def deal(play: Play, cards: list[str]) -> Iterator[list[AnyEvent]]:
     yield said
     while play.state.shoe is not None and not play.state.shoe.over:
         said = play.take(BetsOpen(**PERSON), BetsClose(**PERSON))
-        while play.state.hand is not None:
+        while play.state.current is not None:
             said += card() if play.state.expected else play.take(CardsTurn(**PERSON))
         yield said
 

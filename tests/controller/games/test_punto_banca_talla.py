@@ -311,7 +311,7 @@ def test_closing_the_table_ends_the_talla() -> None:
     said = play.say("session.close", locked=True)
     assert (only(said, RoundUnresolved).why, only(said, ShoeEnded).why) == ("undecided", "person")
     assert only(said, SessionClosed).locked
-    assert (play.state.shoe, play.state.hand, play.game.show(play.state)["phase"]) == (None, None, "closed")
+    assert (play.state.shoe, play.state.current, play.game.show(play.state)["phase"]) == (None, None, "closed")
     play.open()
     play.say("bets.open")
     assert of_kind(play.say("session.close"), RoundUnresolved) == []

@@ -111,7 +111,7 @@ TABLE = st.builds(
 @given(TABLE, SCRIPT)
 def test_whatever_happens(play: Play, script: list[Input]) -> None:
     for each in script:
-        hand = play.state.hand
+        hand = play.state.current
         holds(play, each, waits=hand.round if hand and hand.asks else None)
     check(play.events)
     assert play.state.tally().zeros == zeros(play.events)

@@ -110,7 +110,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
     play = Play(**table)
     public: set[str] = set()
     for each in dealt(script, seed):
-        waits = play.state.round if play.state.hand and play.state.asks else None
+        waits = play.state.round if play.state.current and play.state.asks else None
         confidential = play.game.confidential(play.state, each)
         events = holds(play, each, waits=waits)
         for event in events:
@@ -130,7 +130,7 @@ def test_whatever_happens(table: dict[str, Any], script: list[Input], seed: int)
 def check_expected(play: Play) -> None:
     """What was last said of the next card is so: the row that it belongs to, or that none may come."""
     said = [event.to for event in play.events if isinstance(event, CardExpected)]
-    hand = play.state.hand
+    hand = play.state.current
     stopped = hand is None or not hand.closed or bool(play.state.asks)
     expected = None if stopped or hand is None else next_row(hand.known)
     assert (said[-1] if said else None) == play.state.expected == expected

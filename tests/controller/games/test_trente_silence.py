@@ -81,7 +81,7 @@ def test_more_cards_than_can_wait_are_counted_and_leave_the_round_to_a_person() 
     while "card.decide" in play.state.asks:
         play.say("card.decide", action="remove")
     assert not play.state.spilled
-    assert play.state.hand is None
+    assert play.state.current is None
     assert play.state.asks == ()
 
 
@@ -91,7 +91,7 @@ def test_at_a_table_without_keys_cards_that_could_not_wait_are_a_gap() -> None:
     play.cards(" ".join(shuffled(3)[:40]))
     said = play.say("card.decide", action="read", card="5c")
     assert of_kind(said, RoundResult) != []
-    assert play.state.hand is not None
+    assert play.state.current is not None
     assert [event.what for event in of_kind(said, Irregularity)] == ["silence"]
     assert play.state.asks == ("round.confirm", "round.void")
 

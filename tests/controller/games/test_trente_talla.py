@@ -72,10 +72,10 @@ def test_the_cut_card_makes_the_round_null_and_the_last_five_are_counted(decree:
     play, cards = Play(decree), shuffled(5)
     play.open()
     for card in cards[:307]:
-        if play.state.hand is None:
+        if play.state.current is None:
             play.bets()
         play.cards(card)
-    if play.state.hand is None:
+    if play.state.current is None:
         play.bets()
     said = play.cut()
     [cut], [void] = of_kind(said, ShoeCut), of_kind(said, RoundVoid)
@@ -215,7 +215,7 @@ def test_a_whole_shoe_to_its_end_with_restarts(decree: str, rounds: str) -> None
     for number, card in enumerate(cards):
         if number == 307:
             play.cut()
-        elif number < 307 and rounds == "keys" and play.state.hand is None:
+        elif number < 307 and rounds == "keys" and play.state.current is None:
             play.bets()
         if number % 37 == 0:
             play.again()

@@ -279,8 +279,8 @@ def test_with_five_the_first_of_two_words_holds(decree: str) -> None:
         told = only(play.stand("cloth:1"), Irregularity)
         assert (told.what, told.asks, told.law) == ("words_contradict", ("cards.turn", "round.void"), "GAL07-124")
         play.turn("cloth:1")
-        assert play.state.hand is not None
-        assert play.state.hand.words["cloth:1"] == word
+        assert play.state.current is not None
+        assert play.state.current.words["cloth:1"] == word
 
 
 @every

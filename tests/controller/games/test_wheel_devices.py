@@ -64,7 +64,7 @@ def test_a_boule_board_does_not_disturb_a_roulette(game: str, decree: str, phase
         before = play.state
         said = play.take(*given)
         assert not [event for event in said if not isinstance(event, AlertRaised)]
-        assert (play.state.hand, play.state.entries, play.state.phase) == (before.hand, before.entries, before.phase)
+        assert (play.state.current, play.state.entries, play.state.phase) == (before.current, before.entries, before.phase)
 
     def both(act: Any) -> None:
         assert [each for each in act(play) if not isinstance(each, AlertRaised)] == act(alone)
