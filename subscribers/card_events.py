@@ -122,7 +122,7 @@ def _made(hand: Fields) -> Made:
 
 
 def _decided(cards: Cards, fields: Fields) -> None:
-    if not fields.get("stands", True):
+    if not fields.get("valid", True):
         cards.said.pop(str(fields.get("who")), None)
         return
     cards.said[str(fields.get("who"))] = str(fields.get("decision")), fields.get("count")

@@ -112,7 +112,7 @@ class CardRemoved(Event, frozen=True, tag="card.removed"):
 class HandDecided(Event, frozen=True, tag="hand.decided"):
     """What a hand does, by its holder's word or because the rules leave no choice (``by`` is absent then).
 
-    ``count``: how many cards it discards. ``stands`` false: it was told by mistake, and is taken back.
+    ``count``: how many cards it discards. ``valid`` false: it was told by mistake, and is taken back.
     """
 
     who: str
@@ -124,7 +124,7 @@ class HandDecided(Event, frozen=True, tag="hand.decided"):
     by: str | None = None
     announcement: Announcement | None = None
     count: int | None = None
-    stands: bool = True
+    valid: bool = True
 
 
 class Insurance(Event, frozen=True, tag="insurance"):
@@ -160,11 +160,11 @@ class BettingClosed(Event, frozen=True, tag="betting.closed"):
 
 
 class BetPlaced(Event, frozen=True, tag="bet.placed"):
-    """A bet that matters beyond its own amount: it lies, or (``lies`` false) is taken back or refused."""
+    """A bet that matters beyond its own amount: it is placed, or (``withdrawn``) taken back or refused."""
 
     who: str
     bet: str
-    lies: bool = True
+    withdrawn: bool = False
     amount: int | None = None
     by: str | None = None
 
@@ -172,7 +172,7 @@ class BetPlaced(Event, frozen=True, tag="bet.placed"):
 class AwardQualified(Event, frozen=True, tag="award.qualified"):
     """A hand has a right to an award: a bonus, a jackpot, a carrousel. ``hand``: its category; ``share``: what it takes, as a
     fraction of the meter as it stood before the prizes of this play; ``of``: whose meter, the table's or that of all tables that
-    are connected; ``pays``: to 1, of a fixed one. ``stands`` false: the right is taken back, and must not be paid: the result that
+    are connected; ``pays``: to 1, of a fixed one. ``valid`` false: the right is taken back, and must not be paid: the result that
     it came of was corrected. It has all that was said when the right was given.
     """
 
@@ -183,7 +183,7 @@ class AwardQualified(Event, frozen=True, tag="award.qualified"):
     share: tuple[int, int] | None = None
     of: Literal["table", "all_tables"] | None = None
     pays: tuple[int, int] | None = None
-    stands: bool = True
+    valid: bool = True
 
 
 class JackpotStaked(Event, frozen=True, tag="jackpot.staked"):

@@ -198,7 +198,7 @@ class HandAct(Command, frozen=True, tag="hand.act"):
     betting interval; ``open``: the first bet, where it needs a certain hand; ``muck``: he does not show; ``set``: his hand is set;
     ``out`` and ``in``: he sits out, and is back.
 
-    ``stands`` false: the last that was told of this hand was a mistake, and is taken back (poker against the house, trijoker, texas
+    ``valid`` false: the last that was told of this hand was a mistake, and is taken back (poker against the house, trijoker, texas
     against the house, pai gow), as long as nothing has followed from it.
     """
 
@@ -209,7 +209,7 @@ class HandAct(Command, frozen=True, tag="hand.act"):
     ]  # fmt: skip
     count: Count | None = None
     amount: Money | None = None
-    stands: bool = True
+    valid: bool = True
 
 
 class BettingClose(Command, frozen=True, tag="betting.close"):
@@ -243,7 +243,7 @@ class BetWithdraw(Command, frozen=True, tag="bet.withdraw"):
 
 class DealError(Command, frozen=True, tag="deal.error"):
     """A person tells an error of dealing that no device sees. ``who``: whose cards; ``index``: which; ``seen``: by a player.
-    ``deck_removed``: the croupier took the deck away too early, ``recoverable`` says whether its top was found. ``stands`` false:
+    ``deck_removed``: the croupier took the deck away too early, ``recoverable`` says whether its top was found. ``valid`` false:
     there was no such error; who is in charge takes it back, while it waits for a decision (circle poker).
     """
 
@@ -257,7 +257,7 @@ class DealError(Command, frozen=True, tag="deal.error"):
     seen: bool = False
     recoverable: bool = False
     fault: Literal["croupier", "player"] = "croupier"
-    stands: bool = True
+    valid: bool = True
 
 
 class DeckCheck(Command, frozen=True, tag="deck.check"):

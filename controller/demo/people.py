@@ -38,7 +38,7 @@ class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
 
 Person = Callable[[TableSeen], Said | None]
 
-NULL = ("ball_with_rotor", "rotor_not_reversed")
+VOID = ("ball_with_rotor", "rotor_not_reversed")
 """What is irregular at a wheel and makes the round null by a reason of its own; all else by the word of who is in charge."""
 CARDS = {"card_unsure": "next_round", "silence": "accept"}
 """What becomes of a card that stops the table between rounds: one too many is kept for the next, a burn that was not seen whole
@@ -62,8 +62,8 @@ def wheel(seen: TableSeen) -> Said | None:
     if shown["phase"] == "closed":
         return "session.open", {}
     if shown["asks"]:
-        return null(shown["round"], seen.what if seen.what in NULL else "inspector")
-    return null(shown["unresolved"][0]) if shown["unresolved"] else None
+        return void(shown["round"], seen.what if seen.what in VOID else "inspector")
+    return void(shown["unresolved"][0]) if shown["unresolved"] else None
 
 
 def shoe(seen: TableSeen) -> Said | None:
@@ -72,12 +72,12 @@ def shoe(seen: TableSeen) -> Said | None:
     if shown["phase"] == "closed":
         return "session.open", {}
     if shown["hands"] and ("round.void" in asks or "shoe.started" not in seen.heard):
-        return null(shown["round"], "misdeal")
+        return void(shown["round"], "misdeal")
     if "shoe.start" in asks or "shoe.started" not in seen.heard or shown["phase"] == "shoe_over":
         return "shoe.start", {"shoe": str(int(shown["shoe"]["number"]) + 1 if shown["shoe"] else 1)}
     if "card.decide" in asks:
         return "card.decide", {"action": CARDS.get(seen.what or "", "remove")}
-    return null(shown["unresolved"][0]) if shown["unresolved"] else None
+    return void(shown["unresolved"][0]) if shown["unresolved"] else None
 
 
 def dice(seen: TableSeen) -> Said | None:
@@ -90,11 +90,11 @@ def dice(seen: TableSeen) -> Said | None:
     if "dice.choose" in asks:
         return "dice.choose", {"serials": [*own["reserve"], *own["playing"]][:2]}
     if shown["unresolved"]:
-        return null(shown["unresolved"][0])
+        return void(shown["unresolved"][0])
     if asks and seen.what == "dice_count" and len(own["playing"]) == 2:
         return "die.report", {"serial": own["playing"][0]}
     if asks:
-        name, more = THROWS.get(seen.what or "", null(shown["round"]))
+        name, more = THROWS.get(seen.what or "", void(shown["round"]))
         return name, {**more, "round": shown["round"]}
     return _players(shown)
 
@@ -113,6 +113,6 @@ def _players(shown: Mapping[str, Any]) -> Said | None:
     return None
 
 
-def null(number: int, reason: str = "inspector") -> Said:
+def void(number: int, reason: str = "inspector") -> Said:
     """A round is null."""
     return "round.void", {"reason": reason, "round": number}

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from controller.demo.people import Said, TableSeen, null
+from controller.demo.people import Said, TableSeen, void
 from controller.games.cards import DECK
 from controller.games.hands.evaluator import value
 
@@ -32,11 +32,11 @@ def croupier(seen: TableSeen) -> Said | None:
     if phase == "closed":
         return "session.open", {"minimum": MINIMUM, "currency": "EUR"}
     if shown["unresolved"]:
-        return null(shown["unresolved"][0])
+        return void(shown["unresolved"][0])
     if phase == "waiting":
         return "bets.open", {}
     if "round.opened" not in seen.heard:  # an earlier demo's: nobody knows its cards
-        return null(shown["round"], "misdeal")
+        return void(shown["round"], "misdeal")
     if phase == "bets_open":
         return _bets(seen)
     if phase == "dealing" and shown["settings"]["dealt"] == "singly" and shown["expected"]:
@@ -78,7 +78,7 @@ def _stopped(seen: TableSeen, asks: list[str]) -> Said | None:
         return ("card.decide", {"action": "accept"}) if shown["shuffler"] is None else None
     if what == "card_before_close" and _may_deal(seen):  # he was slower than the shuffler; of another deal it is null
         return ("bets.close", {}) if shown["hands"] else _all_boxes(shown)
-    return null(shown["round"], STOPS.get(what or "", "misdeal"))
+    return void(shown["round"], STOPS.get(what or "", "misdeal"))
 
 
 def _turned_up(seen: TableSeen, phase: str) -> Said | None:

@@ -1,7 +1,7 @@
 """Coups dealt from a shoe in which no hand has a choice, punto y banca and trente et quarante: what both tables make alike.
 
 Cards that stop the table wait in ``queue`` until a person decides; those decided to be the first of the next round are
-``carried``. ``adrift``: cards go to no round, since a silence may have hidden where one ended or began.
+``carried``. ``out_of_sync``: cards go to no round, since a silence may have hidden where one ended or began.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
 
     if TYPE_CHECKING:
         shoe: shoe.Shoe | None = None
-        adrift: bool = False
+        out_of_sync: bool = False
         last: int | None = None
         last_since: int = 0
 
@@ -41,7 +41,7 @@ class CoupState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
     def astray(self) -> bool:
         """Whether cards go to no round, and a person may open one that they go to."""
         playable = self.shoe is not None and not self.shoe.over and self.last != 0
-        return self.open and self.adrift and self.current is None and playable
+        return self.open and self.out_of_sync and self.current is None and playable
 
 
 class CoupBook(Lawful, Protocol):
@@ -80,7 +80,7 @@ class CoupTurn(RoundMoves[B, S, T]):
     def open_bets(self, by: str | None = None) -> None:
         """Bets are open for the next round."""
         number = self.state.round + 1
-        self.change(round=number, current=self.coup(round=number), adrift=False, unseen=False)
+        self.change(round=number, current=self.coup(round=number), out_of_sync=False, unseen=False)
         self.say(RoundOpened(round=number, by=by, announcement=self.book.announcements.get("bets_open")))
 
     def shut(self, by: str | None, *, unobserved: bool, gap: bool) -> None:
@@ -92,7 +92,7 @@ class CoupTurn(RoundMoves[B, S, T]):
     def lose(self, cards: tuple[Any, ...] = ()) -> None:
         """A round that nobody saw begin: it is counted, and its result is for a person to say."""
         number = self.state.round + 1
-        self.change(round=number, adrift=True, unseen=False)
+        self.change(round=number, out_of_sync=True, unseen=False)
         self.record(self.outcome(round=number, kind="unresolved", cards=cards))
         self.say(RoundUnresolved(round=number, why="silence", candidate=None))
 
@@ -130,7 +130,7 @@ def waits(turn: Turn, waiting: Waiting) -> bool:
     if state.reset:
         return True
     if len(state.queue) >= turn.queue:
-        turn.change(spilled=True)
+        turn.change(queue_overflowed=True)
     elif state.queue:
         turn.change(queue=(*state.queue, waiting))
     return bool(state.queue)
@@ -143,13 +143,13 @@ def late(turn: Turn, card: Any) -> None:
     last = state.entries[-1] if state.entries else None
     if state.current is not None:
         turn.unresolved(state.current, "silence", (card,))
-        turn.change(adrift=True)
-    elif state.adrift and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
+        turn.change(out_of_sync=True)
+    elif state.out_of_sync and not state.unseen and last is not None and last.kind == "unresolved" and last.round == state.round:
         turn.state = turn.state.with_entry(replace(last, cards=(*last.cards, card)))
     elif turn.settings.rounds == "shoe":
         turn.lose((card,))
-    elif not state.adrift:
-        turn.change(adrift=True)
+    elif not state.out_of_sync:
+        turn.change(out_of_sync=True)
         turn.irregular("card_out_of_round", detail="known only after a silence")
     turn.expect()
 

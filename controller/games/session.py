@@ -130,7 +130,7 @@ def no_round(turn: Any) -> None:
         raise RejectedError(f"round {turn.state.current.round} is in hand; it has no result yet")
 
 
-def null_by(turn: Any, given: RoundVoid) -> Law:
+def void_law(turn: Any, given: RoundVoid) -> Law:
     """Where it stands that a round is null for this reason. Rejects another."""
     law: Law | None = turn.book.void.get(given.reason)
     if law is None:
@@ -138,6 +138,6 @@ def null_by(turn: Any, given: RoundVoid) -> Law:
     return law
 
 
-def stands(given: Command) -> str:
+def confirmer(given: Command) -> str:
     """Who stands for it."""
     return f"{given.by} ({given.role})"

@@ -168,9 +168,10 @@ def without_bet(bets: tuple[Stake, ...], given: BetWithdraw) -> tuple[Stake, ...
 
 def said(number: int, given: BetPlace | BetWithdraw) -> BetPlaced:
     """What is told of it."""
-    lies = isinstance(given, BetPlace)
     amount = given.amount if isinstance(given, BetPlace) else None
-    return BetPlaced(round=number, who=given.who, bet=given.bet, lies=lies, amount=amount, by=given.by)
+    return BetPlaced(
+        round=number, who=given.who, bet=given.bet, withdrawn=isinstance(given, BetWithdraw), amount=amount, by=given.by
+    )
 
 
 def shown(current: Any) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from controller.contract.events import Announcement
 from controller.rulebooks.law import Doubt, Law
 
 Direction = Literal["clockwise", "anticlockwise"]
-Speaks = Literal["mano", "bettor", "lowest_up", "best_up", "opener", "after_blinds"]
+FirstToAct = Literal["left_of_button", "bettor", "lowest_up", "best_up", "opener", "after_blinds"]
 Remedy = Literal[
     "restart", "restart_if_several", "restart_if_seen", "collect", "ask", "put_right", "note", "replace", "annul", "reshuffle",
     "seat", "restart_if_first", "hole_cards", "next_up", "dead_card", "burn", "top", "recut", "false_opening",
@@ -93,7 +93,7 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     streets: tuple[tuple[str, ...], ...]
     """An empty one: the players discard and draw."""
     draw: Draw | None = None
-    speaks: tuple[Speaks, ...] = ("mano",)
+    first_to_act: tuple[FirstToAct, ...] = ("left_of_button",)
     """Who opens each interval; the last word holds for all that follow."""
     fewest: int
     """Players that a match needs at all times."""
@@ -124,7 +124,7 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     announcements: dict[str, Announcement] = {}
     """What is called; nothing where the decree does not word it."""
     errors: dict[str, Remedy]
-    """By the name of the error: those of ``deal.error``; ``extra_common``, a common card too many in an interval; ``bared``, cards
+    """By the name of the error: those of ``deal.error``; ``extra_common``, a common card too many in an interval; ``shown_by_player``, cards
     that a player shows by his own mistake.
     """
     void: dict[VoidReason, Law]

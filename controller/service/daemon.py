@@ -115,7 +115,7 @@ class Daemon:
         site = self._configuration.site
         publisher = Publisher(broker, broker.client_id or f"novamas-{site.id}-{site.node}", self._journal, self._desk)
         self._publisher = publisher
-        physician = HealthReporter(self.boot, self._journal, publisher, self._desk, self._places)
+        reporter = HealthReporter(self.boot, self._journal, publisher, self._desk, self._places)
         stations = [place.station for place in self._places.values()]
         async with asyncio.TaskGroup() as group:
 
@@ -130,12 +130,12 @@ class Daemon:
             ]
             chores = [
                 essential("journal", self._journal.watch()),
-                essential("health", self._report(physician)),
+                essential("health", self._report(reporter)),
                 essential("archivist", self._archivist.run(stations, lambda: publisher.position)),
                 essential("read back", self._archivist.read_back()),
             ]
             if (interval := watchdog_interval()) is not None:
-                chores.append(essential("watchdog", self._live(physician, interval)))
+                chores.append(essential("watchdog", self._live(reporter, interval)))
             notify("READY=1", f"STATUS={len(self._places)} tables, {len(devices)} devices")
             self._log.info("daemon up", boot=self.boot, tables=list(self._places), devices=len(devices), broker=broker.url)
             await stop.wait()
@@ -268,17 +268,17 @@ class Daemon:
         self._alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
         self._changed()
 
-    async def _report(self, physician: HealthReporter) -> None:
+    async def _report(self, reporter: HealthReporter) -> None:
         """Say how it is: at once when something stands otherwise than before, and every half minute."""
         told: tuple[Any, ...] = ()
         due = 0.0
         while True:
             self._stirred.clear()
-            stands = physician.stands()
-            if stands != told or time.monotonic() >= due:
-                told, due = stands, time.monotonic() + PERIOD
+            notable = reporter.notable()
+            if notable != told or time.monotonic() >= due:
+                told, due = notable, time.monotonic() + PERIOD
                 self._desk.node = {
-                    "health": msgspec.json.encode(physician.report()),
+                    "health": msgspec.json.encode(reporter.report()),
                     "checkpoint": msgspec.json.encode(self._archivist.checkpoint()),
                 }
                 if self._publisher is not None:
@@ -287,10 +287,10 @@ class Daemon:
                 async with asyncio.timeout(max(0.0, due - time.monotonic())):
                     await self._stirred.wait()
 
-    async def _live(self, physician: HealthReporter, interval: float) -> None:
+    async def _live(self, reporter: HealthReporter, interval: float) -> None:
         """Tell the watchdog that we live, as long as everything makes progress."""
         while True:
-            stuck = physician.stuck()
+            stuck = reporter.stuck()
             if stuck is None:
                 notify("WATCHDOG=1")
             else:

@@ -75,7 +75,7 @@ class HealthReporter:
             },
         )
 
-    def stands(self) -> tuple[Any, ...]:
+    def notable(self) -> tuple[Any, ...]:
         """What is told at once when it changes: the journal, the log, the broker, each device. A link that is open for the first
         time has the state that it had before.
         """

@@ -40,7 +40,7 @@ def link_alert(device: str) -> str:
     return f"{device or 'device'}-link"
 
 
-def stands(given: object) -> tuple[LinkState, str | None] | None:
+def link_state(given: object) -> tuple[LinkState, str | None] | None:
     """The state of a link that this reading tells of, and why; None if it tells of none."""
     match given:
         case LinkUp():

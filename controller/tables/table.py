@@ -27,7 +27,7 @@ from controller.contract.json_bodies import Stored, read_body
 from controller.contract.notation import Input
 from controller.contract.retained import About, Alert, DeviceLink, History, Info, ShoeTopic, State, Status
 from controller.games.game import Game, RejectedError
-from controller.tables.device_links import allow, commanded, link_alert, stands
+from controller.tables.device_links import allow, commanded, link_alert, link_state
 from devices.errors import NovamasError
 from devices.readings import (
     CardDrawn,
@@ -289,7 +289,7 @@ class Table:
             self.garbage[device] = self.garbage.get(device, 0) + given.bytes
         elif isinstance(given, LinkLate):
             yield DataLate(device=device, frames=given.frames, silence=given.silence)
-        elif (link := stands(given)) is not None:
+        elif (link := link_state(given)) is not None:
             state, detail = link
             if self._game.face_down and isinstance(given, LinkUnintelligible):
                 detail = "no frame among its bytes"  # how many they are may depend on a card

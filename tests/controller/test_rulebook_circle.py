@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from controller.games.circle.errors import REMEDIES
+from controller.games.circle.first_to_act import FIRST_TO_ACT
 from controller.games.circle.settings import LAWS
-from controller.games.circle.speaks import SPEAKS
 from controller.games.circle.streets import needed, pack
 from controller.games.games import make_game
 from controller.rulebooks.circle import Circle
@@ -36,7 +36,7 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, ga
     assert set(book.laws) == {law for law in LAWS if not law.startswith("deal_")} | {f"deal_{error}" for error in book.errors}
     assert set(book.errors) >= NEEDED
     assert set(book.errors.values()) <= set(REMEDIES)
-    assert set(book.speaks) <= set(SPEAKS)
+    assert set(book.first_to_act) <= set(FIRST_TO_ACT)
 
 
 @every

@@ -6,8 +6,8 @@ import pytest
 
 from controller.games.circle.draw import DrawTurn
 from controller.games.circle.errors import REMEDIES
+from controller.games.circle.first_to_act import FIRST_TO_ACT
 from controller.games.circle.settings import LAWS, CircleSettings
-from controller.games.circle.speaks import SPEAKS
 from controller.games.circle.streets import needed, pack, ranking
 from controller.games.circle.stud import StudTurn
 from controller.games.hands.of import contest
@@ -17,7 +17,7 @@ from tests.controller import decrees
 DECREES = ("BAL09", "EUS96")
 PAIRS = tuple((decree, game) for decree in DECREES for game in ("five-card-stud", "seven-card-stud", "circle-draw"))
 OWN = {
-    "seven-card-stud": {"deal_both_exposed", "deal_last_card", "deal_last_of_two", "deal_bared", "deal_skipped"},
+    "seven-card-stud": {"deal_both_exposed", "deal_last_card", "deal_last_of_two", "deal_shown_by_player", "deal_skipped"},
     "circle-draw": {"deck_short", "deal_deck_removed", "deal_false_opening", "opening_unproven"},
 }
 """The laws of a game's own, in the order of 2009."""
@@ -35,7 +35,7 @@ def test_has_a_law_for_whatever_the_game_can_report_and_no_other(decree: str, ga
     own = OWN.get(game, set()) if decree == "BAL09" else {"deck_short", "deal_deck_removed"} if game == "circle-draw" else set()
     assert set(book.laws) == {*LAWS, *own}
     assert set(book.errors.values()) <= {*REMEDIES, *StudTurn.remedies, *DrawTurn.remedies}
-    assert set(book.speaks) <= set(SPEAKS)
+    assert set(book.first_to_act) <= set(FIRST_TO_ACT)
 
 
 @every

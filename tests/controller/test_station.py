@@ -130,14 +130,14 @@ async def test_a_journal_that_stores_nothing_is_found_out(tmp_path: Path, monkey
         made = station(journal)
         places = {"r1": ServedTable(made, Topics("palma"), {}, 1.0)}
         desk = TablesApi("pit-1", "b1", Topics("palma"), places)
-        physician = HealthReporter("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
-        assert physician.stuck() is None
+        reporter = HealthReporter("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
+        assert reporter.stuck() is None
         with occupied(path):
             made.take([LinkGarbage(at=1.0, device="wheel", bytes=3)])
-            assert "r1" in (physician.stuck() or "")
+            assert "r1" in (reporter.stuck() or "")
         await made.idle()
-        assert physician.stuck() is None
-        report = physician.report()
+        assert reporter.stuck() is None
+        report = reporter.report()
         assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 2, 0)
 
 
@@ -160,17 +160,17 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
         device = Device(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
         places = {"r1": ServedTable(station(journal), Topics("palma"), {"wheel": device}, 1.0)}
         desk = TablesApi("pit-1", "b1", Topics("palma"), places)
-        physician = HealthReporter("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
-        before = physician.stands()
+        reporter = HealthReporter("b1", journal, Publisher(Broker(), "novamas", journal, desk), desk, places)
+        before = reporter.notable()
         running = asyncio.create_task(device.run())
         await until(lambda: device.health().link)
-        opened = physician.stands()
+        opened = reporter.notable()
         assert device.health().state == "connecting"
         assert opened != before
         port.unplug()
         port.plug()
         await until(lambda: device.health().reconnects == 1 and device.health().state == "connecting")
-        assert physician.stands() != opened  # however short the time between
+        assert reporter.notable() != opened  # however short the time between
         running.cancel()
         await asyncio.wait([running])
     port.unplug()

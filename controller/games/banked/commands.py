@@ -26,7 +26,7 @@ from controller.games.game import RejectedError
 from controller.games.moves import frame_of
 from controller.games.poker import cards as poker_cards
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
-from controller.games.session import another_round, null_by, session
+from controller.games.session import another_round, session, void_law
 
 GOES_ON = ("card_exposed", "deal_error", "packet_wrong", "shuffler_unready", "dealer_early", "deck_wrong", "leftover_wrong")
 """Doubts that a person may set aside: the round goes on as it lies."""
@@ -119,11 +119,11 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
     if len(given.cards) > given.count or poker_cards.trouble(deal.table, given.cards, turn.deck):
         raise RejectedError("the cards named are some of those dealt, each one of the deck and there once")
     for card in given.cards:
-        turn.lay(to, card, up=True)
+        turn.place_card(to, card, up=True)
         if turn.state.deal is None:
             return
     if given.count > len(given.cards):
-        turn.lay(to, count=given.count - len(given.cards))
+        turn.place_card(to, count=given.count - len(given.cards))
     turn.advance()
     turn.expect()
 
@@ -189,7 +189,7 @@ def report_error(turn: Turn, given: DealError) -> None:
     """An error of dealing: the rules make the round null for it, or say that it goes on, or leave it to a person."""
     if given.role not in turn.book.void_by:
         raise RejectedError(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
-    if not given.stands:
+    if not given.valid:
         raise RejectedError("an error of the deal is not taken back here: it has been acted upon")
     deal = dealing(turn)
     kind = given.who.split(":")[0] if given.who else ""
@@ -206,7 +206,7 @@ def report_error(turn: Turn, given: DealError) -> None:
 
 def void(turn: Turn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
-    law = null_by(turn, given)
+    law = void_law(turn, given)
     deal, waiting = turn.state.deal, turn.state.unresolved()
     number = given.round
     if number is None:
@@ -305,7 +305,7 @@ def _waiting(turn: Turn, given: CardDecide, held: BankedHeld) -> None:
     to = given.who if given.action == "for" and given.who is not None else deal.due[0]
     if to not in deal.due:
         raise RejectedError(f"no card is due to {to}")
-    turn.lay(to, card, up=given.action == "exposed", frame=frame)
+    turn.place_card(to, card, up=given.action == "exposed", frame=frame)
 
 
 # What commands stand on
@@ -323,4 +323,4 @@ def dealing(turn: Turn) -> BankedDeal:
 def stand(turn: Turn, given: Command) -> None:
     """A person has decided about what was not as it should be."""
     if turn.state.deal is not None:
-        turn.change_deal(stands=f"{given.by} ({given.role})")
+        turn.change_deal(confirmed_by=f"{given.by} ({given.role})")

@@ -60,14 +60,14 @@ def follow(turn: Turn, given: CardDrawn) -> None:
     """The card goes where the next one belongs, or stops the table."""
     if why := objection(turn, given):
         seen = turn.current.due[0] if why == "card_exposed" else None
-        law = turn.null_if_seen(seen) if seen else None
+        law = turn.void_if_seen(seen) if seen else None
         if law is None:
             turn.change(held=(BankedHeld(given=given, trouble=why), *turn.state.held))
         turn.irregular(why, asks=turn.state.stop_asks, detail=seen)
         if law is not None:
             turn.void(turn.current.round, "card_exposed", law)
         return
-    turn.lay(turn.current.due[0], given.card, frame=frame_of(given))
+    turn.place_card(turn.current.due[0], given.card, frame=frame_of(given))
     if turn.state.deal is not None:
         turn.advance()
 
@@ -103,7 +103,7 @@ def objection(turn: Turn, given: CardDrawn) -> str | None:
         return "card_unsure"
     if given.card is not None and (wrong := poker_cards.trouble(deal.table, [given.card], turn.deck)):
         return wrong
-    return "card_exposed" if given.exposed and not turn.lies_up(deal.due[0]) else None  # a device's word turns no card
+    return "card_exposed" if given.exposed and not turn.dealt_face_up(deal.due[0]) else None  # a device's word turns no card
 
 
 def take_packet(turn: Turn, given: ShufflerPacket) -> None:
@@ -120,7 +120,7 @@ def take_packet(turn: Turn, given: ShufflerPacket) -> None:
         elif given.size > deal.due.count(to):
             turn.doubt("packet_wrong", detail=f"a packet of {given.size} for {to}, to which {deal.due.count(to)} are due")
         else:
-            turn.lay(to, count=given.size)
+            turn.place_card(to, count=given.size)
             turn.advance()
     turn.expect()
 

@@ -25,7 +25,7 @@ class BankedHeld(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class BankedDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``order``: to whom its cards go, one by one; ``table``: those that came. ``gap``: a silence may have
-    hidden one. ``stands``: who decided about what was not as it should be.
+    hidden one. ``confirmed_by``: who decided about what was not as it should be.
     """
 
     round: int
@@ -34,7 +34,7 @@ class BankedDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     order: Order = ()
     table: Table = ()
     gap: bool = False
-    stands: str | None = None
+    confirmed_by: str | None = None
 
     @property
     def due(self) -> Order:

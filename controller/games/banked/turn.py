@@ -58,14 +58,14 @@ class BankedTurn(PokerMoves[B, S, T]):
         return None
 
     @abstractmethod
-    def lies_up(self, who: str) -> bool:
+    def dealt_face_up(self, who: str) -> bool:
         """Whether the next card of this hand lies face up by the rules."""
 
     @abstractmethod
     def exposed(self, who: str) -> None:
         """A card of this hand lies face up that must not, by the word of a person."""
 
-    def null_if_seen(self, who: str) -> Law | None:  # noqa: ARG002
+    def void_if_seen(self, who: str) -> Law | None:  # noqa: ARG002
         """The law by which a device's word alone makes the round null that a card of this hand was seen; None: a person is asked.
         Not by what card it is, or a null round would tell of it.
         """
@@ -174,7 +174,7 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.say(BetsClosed(round=self.current.round, by=by, announcement=self.book.announcements.get("bets_closed")))
         self.begin_deal()
 
-    def lay(
+    def place_card(
         self,
         to: str,
         card: str | None = None,
@@ -184,8 +184,8 @@ class BankedTurn(PokerMoves[B, S, T]):
         count: int = 1,
     ) -> None:
         """Cards go to a hand. One that lies face up and must not is exposed: ``up`` is the word of a person, never of a device."""
-        before, by_rule = self.current.table, self.lies_up(to)
-        after = poker_cards.lay(before, to, card, up=up or by_rule, frame=frame, count=count)
+        before, by_rule = self.current.table, self.dealt_face_up(to)
+        after = poker_cards.place_card(before, to, card, up=up or by_rule, frame=frame, count=count)
         self.change_deal(table=after)
         for event in poker_cards.laid_down(before, after):
             self.say(replace(event, round=self.current.round))
@@ -228,11 +228,11 @@ class BankedTurn(PokerMoves[B, S, T]):
         self.faced(who)
 
     def decided(
-        self, who: str, decision: Literal["go", "pass", "withdraw", "set"], by: str | None = None, *, stands: bool = True
+        self, who: str, decision: Literal["go", "pass", "withdraw", "set"], by: str | None = None, *, valid: bool = True
     ) -> None:
-        """What the holder of a hand does; not ``stands``: what was told by mistake, and is taken back."""
-        call = self.book.announcements.get(decision) if stands else None
-        said = HandDecided(round=self.current.round, who=who, decision=decision, by=by, announcement=call, stands=stands)
+        """What the holder of a hand does; not ``valid``: what was told by mistake, and is taken back."""
+        call = self.book.announcements.get(decision) if valid else None
+        said = HandDecided(round=self.current.round, who=who, decision=decision, by=by, announcement=call, valid=valid)
         self.say(said)
 
     def expect(self) -> None:
@@ -256,11 +256,11 @@ class BankedTurn(PokerMoves[B, S, T]):
                 winner=None,
                 marks=made.marks,
                 frames=poker_cards.frames(deal.table),
-                confirmed_by=deal.stands,
+                confirmed_by=deal.confirmed_by,
             )
         )
         shown = [card for each in made.hands for card in each.cards]
-        kept = replace(deal, order=(), table=poker_cards.seen(deal.table, shown), gap=False, stands=None)
+        kept = replace(deal, order=(), table=poker_cards.seen(deal.table, shown), gap=False, confirmed_by=None)
         self.change(played=(*self.state.played, kept))
         self.record(PokerEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks))
         self.count_down(deal.round)

@@ -26,7 +26,7 @@ from controller.games.blackjack.state import BlackjackLimit, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, session, stands
+from controller.games.session import another_round, confirmer, session
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -174,9 +174,9 @@ def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
         raise RejectedError("what came out follows from the cards")
     if turn.state.doubt == "hands_too_few":
         turn.change(doubt="silence" if turn.state.silent else None)
-        turn.change_deal(stands=stands(given))
+        turn.change_deal(confirmed_by=confirmer(given))
     elif not turn.settings.keys and deal.begun:
-        turn.change_deal(stands=stands(given))
+        turn.change_deal(confirmed_by=confirmer(given))
         turn.conclude_unkeyed()
     else:
         raise RejectedError(f"round {deal.round} waits for no decision")

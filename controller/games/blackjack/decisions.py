@@ -15,7 +15,7 @@ from controller.games.blackjack.state import BlackjackDeal, BlackjackHeld, Black
 from controller.games.blackjack.turn import BlackjackTurn, expected, question
 from controller.games.cards import is_card
 from controller.games.game import RejectedError
-from controller.games.session import session, stands
+from controller.games.session import confirmer, session
 
 Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender | HandEvenMoney
 Decision = Literal["stand", "draw", "double", "split", "surrender", "even_money"]
@@ -85,7 +85,7 @@ def decide(turn: BlackjackTurn, given: CardDecide) -> None:
         raise RejectedError("no card waits for a decision")
     decision(turn, given)
     if turn.state.deal is not None:
-        turn.change_deal(stands=stands(given))
+        turn.change_deal(confirmed_by=confirmer(given))
     turn.settle()
 
 

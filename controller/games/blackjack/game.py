@@ -86,14 +86,14 @@ class BlackjackGame(Machine[Blackjack, BlackjackSettings, BlackjackState, Blackj
 
     def show(self, state: BlackjackState) -> dict[str, Any]:
         """What the retained state tells: every card on the table lies face up."""
-        deal, speaks = state.deal, seat_in_turn(self.rules, state)
+        deal, to_act = state.deal, seat_in_turn(self.rules, state)
         return {
             "phase": self._phase(state),
             "session": state.session,
             "round": state.round,
             "asks": list(asks(self.rules, state)),
             "expected": state.expected,
-            "turn": speaks.who if speaks and not state.doubt else None,
+            "turn": to_act.who if to_act and not state.doubt else None,
             "hands": {seat.who: self._hand(seat.cards, course.worth(self.rules, seat)) for seat in deal.seats} if deal else {},
             "dealer": self._hand(deal.dealer, points(deal.dealer)) if deal and deal.dealer else None,
             "bets": stakes.shown(deal),

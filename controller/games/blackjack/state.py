@@ -36,8 +36,8 @@ class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``seats``: its hands in the order in which they play; none until the boxes are said.
 
-    ``play``: which of the dealer's hands this is, where he has several. ``loose``: cards of which nobody said whose they are.
-    ``insurance``: whether it may be taken now. ``latest``: who got the latest card. ``stands``: who decided about a card.
+    ``play``: which of the dealer's hands this is, where he has several. ``unplaced``: cards of which nobody said whose they are.
+    ``insurance``: whether it may be taken now. ``latest``: who got the latest card. ``confirmed_by``: who decided about a card.
     ``last``: the cut card has come. ``bets``: those that were told.
     """
 
@@ -46,24 +46,24 @@ class BlackjackDeal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     dealer: tuple[str, ...] = ()
     play: int = 1
     closed: bool = False
-    loose: tuple[str, ...] = ()
+    unplaced: tuple[str, ...] = ()
     insurance: bool | None = None
     latest: str | None = None
     frames: tuple[Frame, ...] = ()
-    stands: str | None = None
+    confirmed_by: str | None = None
     last: bool = False
     bets: tuple[Stake, ...] = ()
 
     @property
     def begun(self) -> bool:
         """Whether a card of it was dealt."""
-        return bool(self.dealer or self.loose or any(seat.cards for seat in self.seats))
+        return bool(self.dealer or self.unplaced or any(seat.cards for seat in self.seats))
 
     @property
     def first_deal(self) -> bool:
         """Whether every hand has its first two cards and the dealer his one, and no card has come since."""
         whole = all(len(seat.cards) == 2 and not seat.split and not seat.doubled and not seat.asked for seat in self.seats)
-        return bool(self.seats) and whole and len(self.dealer) == 1 and not self.loose
+        return bool(self.seats) and whole and len(self.dealer) == 1 and not self.unplaced
 
     def seat(self, who: str) -> BlackjackSeat | None:
         """The hand of this name."""

@@ -123,8 +123,8 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             self.change_deal(dealer=(*deal.dealer, card))
             return len(deal.dealer) + 1
         if (seat := deal.seat(to)) is None:
-            self.change_deal(loose=(*deal.loose, card))
-            return len(deal.loose) + 1
+            self.change_deal(unplaced=(*deal.unplaced, card))
+            return len(deal.unplaced) + 1
         self.change(deal=deal.with_seat(replace(seat, cards=(*seat.cards, card), asked=False)))
         return len(seat.cards) + 1
 
@@ -151,8 +151,8 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
             return deal.dealer[-1]
         seat = deal.seat(who)
         if seat is None:
-            self.change_deal(loose=deal.loose[:-1])
-            return deal.loose[-1]
+            self.change_deal(unplaced=deal.unplaced[:-1])
+            return deal.unplaced[-1]
         left = seat.cards[:-1]
         if deal.insurance:  # it is offered anew when the hand has its two cards
             deal = replace(deal, insurance=None)
@@ -189,7 +189,7 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
         found: tuple[tuple[str, ...], ...] = ()
         if deal.seats and deal.dealer and self.book.plays == 1 and self.state.doubt is None and not self.state.held:
             alone = self.settings.dealer_alone == "stops" and not any(points(seat.cards) == 21 for seat in deal.seats)
-            found = dealer_hands(deal.dealer[0], deal.loose, alone=alone)
+            found = dealer_hands(deal.dealer[0], deal.unplaced, alone=alone)
         if len(found) == 1:
             self._result(replace(deal, dealer=found[0]), (course.dealer_hand(found[0]),), ("hands_unknown",))
         else:
@@ -198,7 +198,13 @@ class BlackjackTurn(LawfulMoves[Blackjack, BlackjackSettings, BlackjackState]):
     def _result(self, deal: BlackjackDeal, hands: tuple[Hand, ...], marks: tuple[str, ...], bets: tuple[Settled, ...] = ()) -> None:
         self.say(
             RoundResult(
-                round=deal.round, hands=hands, winner=None, marks=marks, bets=bets, frames=deal.frames, confirmed_by=deal.stands
+                round=deal.round,
+                hands=hands,
+                winner=None,
+                marks=marks,
+                bets=bets,
+                frames=deal.frames,
+                confirmed_by=deal.confirmed_by,
             )
         )
         self._record(BlackjackEntry(round=deal.round, kind="result", hands=hands, marks=marks))

@@ -21,7 +21,7 @@ from controller.games.chemin.readings import missed
 from controller.games.chemin.state import CheminCoup, CheminEntry
 from controller.games.chemin.turn import CheminTurn
 from controller.games.game import RejectedError
-from controller.games.session import another_round, session, stands
+from controller.games.session import another_round, confirmer, session
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -69,7 +69,7 @@ def open_bets(turn: CheminTurn, given: BetsOpen) -> None:
     if state.shoe.over:
         law = turn.book.laws["shoe_over"]
         raise RejectedError(f"the talla is over: {law.rule}, {law.article}")
-    turn.change(round=state.round + 1, current=CheminCoup(round=state.round + 1, cards=state.loose), loose=())
+    turn.change(round=state.round + 1, current=CheminCoup(round=state.round + 1, cards=state.unplaced), unplaced=())
     turn.say(RoundOpened(round=turn.number, by=given.by, announcement=turn.call("bank")))
 
 
@@ -115,7 +115,7 @@ def void(turn: CheminTurn, given: RoundVoid) -> None:
 def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
     """The round stands as it lies, or a person says who has won where the cards are not known."""
     of = _undecided(turn, given.round)
-    who = stands(given)
+    who = confirmer(given)
     if isinstance(of, CheminEntry) or of.question == "silence":
         turn.told_result(of.round, _winner(turn, given.winner), who)
         turn.expect()
@@ -127,7 +127,7 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
         raise RejectedError(f"to a hand with baccarat the card may not be denied: {law.rule}, {law.article}")
     if of.question == "two_third_cards" and any(each.startswith("two_third_cards ") for each in of.said):
         raise RejectedError("say which of the two cards counts: card.decide")
-    turn.change_current(question=None, stands=who)
+    turn.change_current(question=None, confirmed_by=who)
     settle(turn)
 
 

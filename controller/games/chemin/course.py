@@ -14,12 +14,12 @@ from controller.games.chemin.hands import (
     bank_plays,
     cards_of,
     first,
-    lies_open,
-    loose,
+    is_face_up,
     next_dealt,
+    next_to_act,
     opening,
     shows,
-    speaker,
+    unplaced,
     waits,
     worth,
     wrong_word,
@@ -59,7 +59,7 @@ def _naturals(turn: CheminTurn) -> None:
     for who in turn.book.hands:
         coup = turn.current
         if who not in coup.words and who not in coup.fates and is_open(coup, who) and opening(turn.book, coup, who) >= NATURAL:
-            turn.speak(who, "natural")
+            turn.decide(who, "natural")
     bank, coup = turn.book.bank, turn.current
     if bank in coup.fates or not is_open(coup, bank) or opening(turn.book, coup, bank) < NATURAL:
         return
@@ -68,11 +68,11 @@ def _naturals(turn: CheminTurn) -> None:
     if any_third(coup):  # he has given a card, and with it away his right
         if bank not in coup.words:
             turn.once(f"natural_forgotten {bank}", lambda: turn.irregular("natural_forgotten", detail=bank))
-            turn.speak(bank, "stand")
+            turn.decide(bank, "stand")
         return
     if any(who not in coup.words and who not in coup.fates for who in turn.book.hands):
         turn.once("bank_before_hands", lambda: turn.irregular("bank_before_hands"))
-    turn.speak(bank, "natural")
+    turn.decide(bank, "natural")
 
 
 def _words(turn: CheminTurn) -> None:
@@ -97,8 +97,8 @@ def _wrong(turn: CheminTurn, who: str, what: str) -> None:
     """Chemin de fer: the banker gives or denies the card, and who plays alone for the bank bears the error."""
     drew = turn.current.words[who] == "draw"
     bears = what == "player_word" and turn.current.banco and not baccarat(turn, who)
-    lies = turn.current.words.get(turn.book.bank) == "natural" or (what == "natural_forgotten" and not drew)
-    if bears or lies:
+    natural = turn.current.words.get(turn.book.bank) == "natural" or (what == "natural_forgotten" and not drew)
+    if bears or natural:
         turn.irregular(what, detail=who)
     else:
         turn.question(what, detail=who)
@@ -126,7 +126,7 @@ def restore(turn: CheminTurn, who: str, right: str) -> None:
         turn.unsay(turn.book.bank)
         turn.change_current(restored=True)
         _hold_before(turn, who)
-    turn.speak(who, "draw" if right == "draw" else "stand")
+    turn.decide(who, "draw" if right == "draw" else "stand")
     turn.place()
 
 
@@ -169,11 +169,11 @@ def keep_one(turn: CheminTurn, who: str) -> None:
 
 def _unclaimed(turn: CheminTurn) -> None:
     """A third card that nobody has asked for."""
-    lying = loose(turn.current)
+    lying = unplaced(turn.current)
     if not lying:
         return
     book, coup = turn.book, turn.current
-    who = speaker(book, coup)
+    who = next_to_act(book, coup)
     if who == book.bank:
         _to_the_bank(turn, lying)
     elif who is not None:
@@ -192,8 +192,8 @@ def _to_the_bank(turn: CheminTurn, lying: list[int]) -> None:
     """All hands have spoken and have their cards: a card that comes now the bank has drawn; of one that lay there before,
     because a play is put right, the banker says whether he takes it.
     """
-    if all(turn.current.cards[at].lay is None for at in lying):
-        turn.speak(turn.book.bank, "draw")
+    if all(turn.current.cards[at].last_announced_to is None for at in lying):
+        turn.decide(turn.book.bank, "draw")
         return
     turn.change_current(question="bank_choice")
     turn.irregular("restored" if turn.current.restored else "false_card", asks=turn.asks(), detail=turn.book.bank)
@@ -215,7 +215,7 @@ def _before_the_word(turn: CheminTurn, lying: list[int]) -> None:
 def _finish(turn: CheminTurn) -> None:
     """Nothing is left to draw and all cards lie open: what the bank had to do is looked at, then the result."""
     book, coup = turn.book, turn.current
-    if not shows(book, coup) or not lies_open(book, coup):
+    if not shows(book, coup) or not is_face_up(book, coup):
         return
     if "loses" not in coup.fates.values() and bank_plays(book, coup) and coup.words.get(book.bank) in ("draw", "stand"):
         duty = bank_duty(book, coup, table=turn.settings.banker == "table")

@@ -17,7 +17,7 @@ from controller.games.chemin.readings import face_up
 from controller.games.chemin.state import CheminCard, Fate
 from controller.games.chemin.turn import CheminTurn
 from controller.games.game import RejectedError
-from controller.games.session import stands
+from controller.games.session import confirmer
 from controller.games.talla import read_card
 
 IN_BASKET = "card_in_basket"
@@ -30,7 +30,7 @@ def decide(turn: CheminTurn, given: CardDecide) -> None:
         _came_face_up(turn, given, first)
     elif act is not None:
         act(turn, given)
-    elif any(card.doubt for card in turn.state.loose):
+    elif any(card.doubt for card in turn.state.unplaced):
         _loose(turn, given)
     elif first is not None:
         _DOUBTED[given.action](turn, given, first)
@@ -55,14 +55,14 @@ def _came_face_up(turn: CheminTurn, given: CardDecide, at: int) -> None:
     was = turn.current.cards[at]
     card = was if given.card in (None, was.card) else _sound(turn, replace(given, action="read"), was)
     turn.change_card(at, card=card.card, frame=card.frame, up=True)
-    turn.change_current(stands=stands(given))
+    turn.change_current(confirmed_by=confirmer(given))
     turn.remove(at, "card_exposed")
 
 
 def _loose(turn: CheminTurn, given: CardDecide) -> None:
     """No round is in hand: the card is the first of the next one, or it goes."""
-    at = next(at for at, card in enumerate(turn.state.loose) if card.doubt)
-    card, others = turn.state.loose[at], list(turn.state.loose)
+    at = next(at for at, card in enumerate(turn.state.unplaced) if card.doubt)
+    card, others = turn.state.unplaced[at], list(turn.state.unplaced)
     if given.action == "remove":
         del others[at]
         law = turn.book.laws[card.doubt or "card_before_close"]
@@ -71,7 +71,7 @@ def _loose(turn: CheminTurn, given: CardDecide) -> None:
         others[at] = _sound(turn, given, card)
     else:
         raise RejectedError("no round is in hand: accept the card for the next one, read it, or remove it")
-    turn.change(loose=tuple(others))
+    turn.change(unplaced=tuple(others))
 
 
 def _sound(turn: CheminTurn, given: CardDecide, card: CheminCard) -> CheminCard:
@@ -101,7 +101,7 @@ def _accept(turn: CheminTurn, given: CardDecide, at: int) -> None:
     if card.doubt == "irregular_deal":
         turn.change_current(said=(*turn.current.said, f"fifth_card {at}"))
     turn.change_card(at, card=sound.card, doubt=sound.doubt, frame=sound.frame)
-    turn.change_current(stands=stands(given))
+    turn.change_current(confirmed_by=confirmer(given))
     if sound.up and sound.card is not None and sound.to is not None and card.card != sound.card:
         turn.say(CardTurned(round=turn.number, to=sound.to, index=len(cards_of(turn.current, sound.to)), card=sound.card))
 
@@ -109,7 +109,7 @@ def _accept(turn: CheminTurn, given: CardDecide, at: int) -> None:
 def _remove(turn: CheminTurn, given: CardDecide, at: int) -> None:
     """It leaves the game."""
     turn.remove(at, turn.current.cards[at].doubt or "card_exposed")
-    turn.change_current(stands=stands(given))
+    turn.change_current(confirmed_by=confirmer(given))
 
 
 def _next_round(turn: CheminTurn, given: CardDecide, at: int) -> None:
@@ -120,9 +120,9 @@ def _next_round(turn: CheminTurn, given: CardDecide, at: int) -> None:
         raise RejectedError("there is no next round in this talla: remove the card")
     if card.doubt not in ("card_surplus", "card_before_close") or card.card is None:
         raise RejectedError("that card is of this round")
-    turn.change(loose=(*turn.state.loose, CheminCard(card=card.card, frame=card.frame)))
+    turn.change(unplaced=(*turn.state.unplaced, CheminCard(card=card.card, frame=card.frame)))
     turn.change_card(at, doubt=None, out="removed", frame=None)
-    turn.change_current(stands=stands(given))
+    turn.change_current(confirmed_by=confirmer(given))
 
 
 def _for(turn: CheminTurn, given: CardDecide, at: int) -> None:
@@ -154,14 +154,14 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
     if what == "two_third_cards":
         _which(turn, given)
     elif what in ("silence", "overdraw", IN_BASKET) and given.action == "accept":
-        turn.change_current(question=None, stands=stands(given))
+        turn.change_current(question=None, confirmed_by=confirmer(given))
     elif what in ("player_word", "bank_word", "natural_forgotten") and given.action == "remove" and thirds(coup, whose):
         _keep_thirds(turn)
         for at, card in enumerate(turn.current.cards):
             if card.third and card.to == whose and card.out is None:
                 turn.remove(at, what or "")
-        turn.change_current(question=None, stands=stands(given))
-        turn.speak(whose, "stand", given.by)
+        turn.change_current(question=None, confirmed_by=confirmer(given))
+        turn.decide(whose, "stand", given.by)
     elif what == "cards_shown":
         raise RejectedError("say that they are exposed, whose they are, and by whose fault")
     else:
@@ -211,7 +211,7 @@ def _give(turn: CheminTurn, given: CardDecide, at: int) -> None:
     _keep_thirds(turn)
     turn.change_card(at, to=who, third=True, kept=True, up=True)
     if who == bank and coup.words.get(bank) != "draw":
-        turn.speak(bank, "draw", given.by)
+        turn.decide(bank, "draw", given.by)
     turn.place()
     _one_of_two(turn, who)
 
@@ -250,7 +250,7 @@ def _which(turn: CheminTurn, given: CardDecide) -> None:
     named = [at for at in places if turn.current.cards[at].card == given.card]
     if given.action != "accept" or not named or len(places) < 2:
         raise RejectedError("say accept and the card that counts")
-    turn.change_current(question=None, stands=stands(given))
+    turn.change_current(question=None, confirmed_by=confirmer(given))
     for at in places:
         if at != named[0]:
             turn.remove(at, "two_third_cards")

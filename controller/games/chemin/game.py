@@ -19,7 +19,7 @@ import msgspec
 from controller.contract import commands as person
 from controller.games import shoe, stakes, talla
 from controller.games.chemin import commands, errors, readings, words
-from controller.games.chemin.hands import cards_of, next_dealt, shows, speaker
+from controller.games.chemin.hands import cards_of, next_dealt, next_to_act, shows
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import SHOWN, CheminEntry, CheminState
 from controller.games.chemin.turn import CheminTurn
@@ -90,7 +90,7 @@ class CheminGame(Machine[Chemin, CheminSettings, CheminState, CheminTurn]):
             "session": state.session,
             "round": state.round,
             "asks": list(turn.asks()),
-            "speaks": speaker(self.book, coup) if coup else None,
+            "to_act": next_to_act(self.book, coup) if coup else None,
             "expected": state.expected,
             "hands": {who: [card.told for card in cards_of(coup, who)] for who in self.book.everyone} if coup else {},
             "words": coup.words if coup else {},

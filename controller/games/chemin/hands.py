@@ -121,7 +121,7 @@ def placed(book: Chemin, coup: CheminCoup) -> CheminCoup:
     return coup
 
 
-def loose(coup: CheminCoup) -> list[int]:
+def unplaced(coup: CheminCoup) -> list[int]:
     """Where third cards lie that nobody has."""
     return [at for at, card in enumerate(coup.cards) if card.third and card.to is None and card.out is None and not card.doubt]
 
@@ -134,7 +134,7 @@ def with_card(coup: CheminCoup, at: int, card: CheminCard) -> CheminCoup:
 # Who speaks, and what the next card is
 
 
-def speaker(book: Chemin, coup: CheminCoup) -> str | None:
+def next_to_act(book: Chemin, coup: CheminCoup) -> str | None:
     """The hand whose word is awaited; the bank speaks last, when the hands have their cards."""
     if not coup.closed or waits(coup) or next_dealt(book, coup) is not None or book.bank in coup.words:
         return None
@@ -162,19 +162,19 @@ def expected(book: Chemin, coup: CheminCoup) -> str | None:
         return to
     if due := awaited(book, coup):
         return due[0]
-    return book.bank if speaker(book, coup) == book.bank else None
+    return book.bank if next_to_act(book, coup) == book.bank else None
 
 
 def shows(book: Chemin, coup: CheminCoup) -> bool:
     """Whether nothing is left but to lay all cards open."""
-    if not coup.closed or waits(coup) or next_dealt(book, coup) is not None or loose(coup):
+    if not coup.closed or waits(coup) or next_dealt(book, coup) is not None or unplaced(coup):
         return False
     if "loses" in coup.fates.values():
         return True
-    return speaker(book, coup) is None and not awaited(book, coup)
+    return next_to_act(book, coup) is None and not awaited(book, coup)
 
 
-def lies_open(book: Chemin, coup: CheminCoup) -> bool:
+def is_face_up(book: Chemin, coup: CheminCoup) -> bool:
     """Whether the cards of all hands lie face up; of a hand whose cards are in the basket none are missed."""
     return all(card.up for who in book.everyone if who not in coup.fates for card in cards_of(coup, who))
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from controller.games import shoe, talla
 from controller.games.chemin.course import settle
-from controller.games.chemin.hands import loose, placed, speaker
+from controller.games.chemin.hands import next_to_act, placed, unplaced
 from controller.games.chemin.state import CheminCard, CheminCoup
 from controller.games.chemin.turn import CheminTurn
 from controller.games.moves import frame_of
@@ -43,7 +43,7 @@ def take_card(turn: CheminTurn, given: CardDrawn) -> None:
     if doubt is not None:
         turn.irregular(doubt, asks=turn.asks())
     elif given.exposed and coup is not None and coup.closed:
-        if _lies_up(turn, coup):
+        if _dealt_face_up(turn, coup):
             face_up(turn, len(turn.current.cards) - 1)
         else:
             turn.doubt(len(turn.current.cards) - 1, "card_exposed")
@@ -52,9 +52,9 @@ def take_card(turn: CheminTurn, given: CardDrawn) -> None:
     settle(turn)
 
 
-def _lies_up(turn: CheminTurn, before: CheminCoup) -> bool:
+def _dealt_face_up(turn: CheminTurn, before: CheminCoup) -> bool:
     """Whether the card that has just come is dealt face up: a third one that was asked for, or that the bank draws."""
-    drawn = speaker(turn.book, before) == turn.book.bank and not loose(before)
+    drawn = next_to_act(turn.book, before) == turn.book.bank and not unplaced(before)
     return drawn or placed(turn.book, turn.current).cards[-1].up
 
 
@@ -71,10 +71,10 @@ def _early(turn: CheminTurn) -> None:
         turn.irregular("card_before_close")
         return
     coup = turn.state.current
-    cards = turn.state.loose if coup is None else coup.cards
+    cards = turn.state.unplaced if coup is None else coup.cards
     doubted = (*cards[:-1], replace(cards[-1], doubt="card_before_close"))
     if coup is None:
-        turn.change(loose=doubted)
+        turn.change(unplaced=doubted)
     else:
         turn.change_current(cards=doubted)
     turn.irregular("card_before_close", asks=turn.asks())
@@ -124,7 +124,7 @@ def take_reset(turn: CheminTurn, _given: ShoeReset) -> None:
         return
     if state.current is not None:
         turn.unresolved(state.current, "undecided")
-    turn.change(shoe=shoe.lose_count(state.shoe), loose=())
+    turn.change(shoe=shoe.lose_count(state.shoe), unplaced=())
     turn.irregular("shoe_reset", asks=("shoe.start",))
     turn.end_talla("reset")
     turn.expect()

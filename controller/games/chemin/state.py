@@ -23,14 +23,14 @@ Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
 class CheminCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A card out of the shoe. ``card`` is None where it was not read and nobody has said what it is.
 
-    ``to``: the hand it belongs to, None while it waits. ``lay``: the hand it was last said to lie with. ``third``: it came
+    ``to``: the hand it belongs to, None while it waits. ``last_announced_to``: the hand it was last said to lie with. ``third``: it came
     after the deal. ``kept``: a person has put it there. ``up``: it lies face up. ``doubt``: the irregularity about which a
     person must decide; it and all later cards wait. ``out``: it has left the game; one in the basket still counts as given.
     """
 
     card: str | None = None
     to: str | None = None
-    lay: str | None = None
+    last_announced_to: str | None = None
     third: bool = False
     kept: bool = False
     up: bool = False
@@ -51,7 +51,7 @@ class CheminCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     bank keeps to the table of plays; ``optional``: it draws in the optional cells. ``restored``: a wrong word was put right;
     ``bank_fault``: the banker has shown both cards of a cloth. ``shown``: cards that were exposed before their time, by hand;
     ``owed``: those of the bank that must be shown for it. ``overdealt``: the bank has taken more than two first cards.
-    ``said``: what was reported already. ``question``: the irregularity that waits for a person. ``stands``: who let it go on.
+    ``said``: what was reported already. ``question``: the irregularity that waits for a person. ``confirmed_by``: who let it go on.
     ``bets``: those that were told.
     """
 
@@ -70,7 +70,7 @@ class CheminCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     overdealt: bool = False
     said: tuple[str, ...] = ()
     question: str | None = None
-    stands: str | None = None
+    confirmed_by: str | None = None
     bets: tuple[Stake, ...] = ()
 
     @property
@@ -93,7 +93,7 @@ class CheminEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class CheminState(Rounds[CheminEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
-    ``past``: the shoes of the last sessions. ``loose``: cards that came while no round was in hand. ``silent``: the
+    ``past``: the shoes of the last sessions. ``unplaced``: cards that came while no round was in hand. ``silent``: the
     device is not heard now. ``expected``: what was last said of the next card. ``last``: announced last hands that are left,
     from round ``last_since`` on.
     """
@@ -101,7 +101,7 @@ class CheminState(Rounds[CheminEntry], frozen=True, kw_only=True, omit_defaults=
     past: Past = ()
     shoe: Shoe | None = None
     current: CheminCoup | None = None
-    loose: tuple[CheminCard, ...] = ()
+    unplaced: tuple[CheminCard, ...] = ()
     silent: bool = False
     expected: str | None = None
     last: int | None = None

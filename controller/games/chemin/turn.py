@@ -63,7 +63,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
     def asks(self) -> tuple[str, ...]:
         """The commands one of which the table waits for."""
         coup = self.state.current
-        if any(card.doubt for card in (*self.state.loose, *(coup.cards if coup else ()))):
+        if any(card.doubt for card in (*self.state.unplaced, *(coup.cards if coup else ()))):
             return ("card.decide", "round.void") if coup else ("card.decide",)
         return QUESTIONS[coup.question] if coup and coup.question else ()
 
@@ -78,15 +78,15 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
         before = self.current
         self.change(current=placed(self.book, before))
         for at, card in enumerate(self.current.cards):
-            if card.to is not None and card.to != card.lay and card.out is None:
+            if card.to is not None and card.to != card.last_announced_to and card.out is None:
                 index = [each for each in self.current.cards if each.to == card.to and each.out is None].index(card) + 1
-                self.say(CardDealt(round=self.number, to=card.to, index=index, card=card.told, was=card.lay))
-                self._put(at, replace(card, lay=card.to))
+                self.say(CardDealt(round=self.number, to=card.to, index=index, card=card.told, was=card.last_announced_to))
+                self._put(at, replace(card, last_announced_to=card.to))
 
     def add(self, card: CheminCard) -> None:
         """A card came out of the shoe."""
         if self.state.current is None:
-            self.change(loose=(*self.state.loose, card))
+            self.change(unplaced=(*self.state.unplaced, card))
         else:
             self.change_current(cards=(*self.current.cards, card))
 
@@ -104,9 +104,13 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
     def remove(self, at: int, why: str, law: str | None = None, *, basket: bool = False) -> None:
         """A card leaves the game; it never goes back into the shoe."""
         card = self.current.cards[at]
-        stands = self.book.laws[law or why]
+        cause = self.book.laws[law or why]
         self._put(at, replace(card, out="basket" if basket else "removed", doubt=None))
-        self.say(CardRemoved(round=self.number, why=why, card=card.told, to=card.lay, law=stands.rule, article=stands.article))
+        self.say(
+            CardRemoved(
+                round=self.number, why=why, card=card.told, to=card.last_announced_to, law=cause.rule, article=cause.article
+            )
+        )
 
     def change_card(self, at: int, **fields: Any) -> None:
         """Change one card of the round."""
@@ -126,7 +130,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
 
     # What hands say
 
-    def speak(self, who: str, word: Word, by: str | None = None) -> None:
+    def decide(self, who: str, word: Word, by: str | None = None) -> None:
         """A hand has spoken, or the rules have for it."""
         self.change_current(words={**self.current.words, who: word})
         call = {"draw": "card", "stand": "no"}.get(word, "")
@@ -159,7 +163,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
                 winner=winner,
                 marks=marks,
                 frames=frames_up(coup),
-                confirmed_by=coup.stands,
+                confirmed_by=coup.confirmed_by,
             )
         )
         count_down(self, coup.round)
@@ -208,7 +212,7 @@ class CheminTurn(RoundMoves[Chemin, CheminSettings, CheminState]):
             self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
         if not now.over:
             self.say(shoe.ended(now, "person", left))
-        self.change(shoe=None, loose=())
+        self.change(shoe=None, unplaced=())
 
     def end_talla(self, why: Literal["cut", "reset"]) -> None:
         """No round may begin any more with these cards."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from controller.contract.commands import CardsTurn, HandDraw, HandStand
 from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import is_open, restore, settle
-from controller.games.chemin.hands import first, speaker, thirds
+from controller.games.chemin.hands import first, next_to_act, thirds
 from controller.games.chemin.state import Word
 from controller.games.chemin.turn import CheminTurn
 from controller.games.game import RejectedError
@@ -28,10 +28,10 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
     if turn.asks():
         _answer(turn, who, word, by)
     else:
-        due = speaker(turn.book, coup)
+        due = next_to_act(turn.book, coup)
         if due is not None and who in (None, due):
             _owed(turn)
-            turn.speak(due, word, by)
+            turn.decide(due, word, by)
         elif who in turn.book.hands and who is not None and {coup.words.get(who), word} == {"draw", "stand"}:
             _again(turn, who, word, by)
         elif who == turn.book.bank and due is not None:
@@ -65,7 +65,7 @@ def _answer(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
         if card.third and card.to is not None:
             turn.change_card(at, kept=True)
     turn.change_current(question=None)
-    turn.speak(whose, word, by)
+    turn.decide(whose, word, by)
 
 
 def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
@@ -79,7 +79,7 @@ def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
             turn.change_current(said=(*coup.said, f"contradict {who}"))
             turn.question("words_contradict", detail=who)
     elif not given:
-        turn.speak(who, word, by)
+        turn.decide(who, word, by)
     elif word == "stand" and thirds(coup, who):
         _false_card(turn, who, by)
     else:
@@ -96,7 +96,7 @@ def _false_card(turn: CheminTurn, who: str, by: str) -> None:
     for at, card in enumerate(turn.current.cards):
         if card.third and card.out is None:
             turn.change_card(at, to=None, kept=False)
-    turn.speak(who, "stand", by)
+    turn.decide(who, "stand", by)
 
 
 def turn_cards(turn: CheminTurn, given: CardsTurn) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from controller.contract.commands import BettingClose, HandAct
 from controller.contract.events import HandDecided
-from controller.games.circle.state import CirclePlace, CircleSeat, Stands
+from controller.games.circle.state import CirclePlace, CircleSeat, SeatStatus
 from controller.games.circle.turn import CircleTurn
 from controller.games.game import RejectedError
 
@@ -22,7 +22,7 @@ def act(turn: CircleTurn, given: HandAct) -> None:
 
 def allow_no_return(given: HandAct) -> None:
     """Reject a word that is taken back: what was said wrongly is said anew."""
-    if not given.stands:
+    if not given.valid:
         raise RejectedError("in a circle a word is not taken back; a hand that was told as given up is put back by hand.act in")
 
 
@@ -41,7 +41,7 @@ def close(turn: CircleTurn, given: BettingClose) -> None:
         raise RejectedError(f"{given.winner!r} does not play for the pot: {_live(turn)} do")
     for other in hand.live:
         if other != seat:
-            turn.change_seat(other.who, stands="folded")
+            turn.change_seat(other.who, status="folded")
     turn.win(seat.who)
 
 
@@ -57,7 +57,7 @@ def _bets(turn: CircleTurn, given: HandAct) -> None:
     if given.action == "raise":
         turn.change_seat(seat.who, raises=seat.raises + 1)
     if given.action == "all_in":
-        turn.change_seat(seat.who, stands="all_in")
+        turn.change_seat(seat.who, status="all_in")
     if given.action in ("bet", "raise", "all_in"):
         turn.change_current(bet=True, bettor=seat.number)
     _say(turn, given)
@@ -80,9 +80,9 @@ def _folds(turn: CircleTurn, given: HandAct) -> None:
     settle(turn)
 
 
-def leave(turn: CircleTurn, who: str, stands: Stands) -> None:
+def leave(turn: CircleTurn, who: str, status: SeatStatus) -> None:
     """A player has no part in the round any more: no card is due to him, and he is asked nothing."""
-    turn.change_seat(who, stands=stands)
+    turn.change_seat(who, status=status)
     if any(place.to == who for place in turn.current.due):
         turn.doubt()
     turn.change_current(due=tuple(place for place in turn.current.due if place.to != who))
@@ -106,7 +106,7 @@ def _mucks(turn: CircleTurn, given: HandAct) -> None:
     seat = _live_seat(turn, given.who)
     if seat.shown:
         raise RejectedError(f"{seat.who} lies open already")
-    turn.change_seat(seat.who, stands="mucked")
+    turn.change_seat(seat.who, status="mucked")
     _say(turn, given)
     turn.settle()
 
@@ -125,12 +125,12 @@ def _is_back(turn: CircleTurn, given: HandAct) -> None:
     hand = turn.state.current
     seat = hand.seat(given.who) if hand is not None else None
     rests = given.who.removeprefix("seat:") in turn.state.resting
-    if not rests and hand is not None and seat is not None and seat.stands in ("folded", "mucked", "all_in"):
+    if not rests and hand is not None and seat is not None and seat.status in ("folded", "mucked", "all_in"):
         cards = {len(hand.of(each.who)) - each.discards for each in (seat, *hand.live)}
         due = [place for place in hand.due if place.to.startswith("seat:")]
         if len(cards) > 1 or (due and [(place.to, place.turn) for place in due] != [(each.who, False) for each in hand.live]):
             raise RejectedError(f"the others have got cards since {seat.who} gave up")
-        turn.change_seat(seat.who, stands="in")
+        turn.change_seat(seat.who, status="in")
         if due:
             _is_due(turn, seat.who, all(place.up for place in due))
         _say(turn, given)
@@ -172,7 +172,7 @@ def _speaker(turn: CircleTurn, given: HandAct) -> CircleSeat:
     if hand is None or not hand.open:
         raise RejectedError("no betting interval is open")
     seat = _live_seat(turn, given.who)
-    if seat.stands != "in":
+    if seat.status != "in":
         raise RejectedError(f"{seat.who} has nothing left to bet")
     return seat
 

@@ -24,7 +24,7 @@ from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import CircleTurn
 from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, no_round, null_by, session, stands, undecided
+from controller.games.session import another_round, confirmer, no_round, session, undecided, void_law
 
 # Sessions
 
@@ -197,7 +197,7 @@ def _rest(turn: CircleTurn) -> None:
 def void(turn: CircleTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
     of = undecided(turn.state, turn.state.current, given.round)
-    turn.void(of, given.reason, null_by(turn, given), given)
+    turn.void(of, given.reason, void_law(turn, given), given)
 
 
 def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
@@ -212,7 +212,7 @@ def confirm(turn: CircleTurn, given: RoundConfirm) -> None:
         against_cards(turn, of, given.winner)
     marks = ("split",) if given.winner == TIE else ()
     hands = tuple(each for each in (*open_hands(of), *open_boards(of)) if each.cards) if isinstance(of, CircleRound) else ()
-    turn.result(of, CircleShown(hands, given.winner, marks), stands(given))
+    turn.result(of, CircleShown(hands, given.winner, marks), confirmer(given))
 
 
 def against_cards(turn: CircleTurn, hand: CircleRound, winner: str | None) -> None:

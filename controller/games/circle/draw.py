@@ -45,7 +45,7 @@ def _opens(turn: DrawTurn, given: HandAct) -> None:
     if not turn.unopened:
         raise RejectedError("no pot is to be opened now")
     seat = turn.current.seat(given.who)
-    if seat is None or seat.stands != "in":
+    if seat is None or seat.status != "in":
         raise RejectedError(f"{given.who!r} does not play for the pot")
     turn.change_current(opener=seat.number, bet=True, bettor=seat.number, begun=True, spoken=True)
     turn.say(HandDecided(round=turn.current.round, who=seat.who, decision="open", by=given.by))
@@ -297,7 +297,7 @@ class DrawTurn(CircleTurn):
         hand = self.state.current
         if hand is not None and not self.state.troubles and hand.showdown and hand.open_whole and len(hand.live) > 1:
             ahead = {each.who for each in compare(self.book, hand).hands if each.outcome != "lose"}
-            if f"seat:{hand.opener}" in ahead and not self._stands():
+            if f"seat:{hand.opener}" in ahead and not self._opening_stands():
                 return
         super().settle()
         if self.state.current is not None and self.current.street > 0 and self.current.due:
@@ -305,10 +305,10 @@ class DrawTurn(CircleTurn):
 
     def win(self, who: str, confirmed_by: str | None = None) -> None:
         """As always; the opener proves his hand even if all others gave up."""
-        if who != f"seat:{self.current.opener}" or self._stands():
+        if who != f"seat:{self.current.opener}" or self._opening_stands():
             super().win(who, confirmed_by)
 
-    def _stands(self) -> bool:
+    def _opening_stands(self) -> bool:
         """Whether the opener has proved that he might open. If he has not, his hand is false, or the table asks for his cards."""
         rank = lowest(self.draw, self.state.blanks)
         found = True if rank is None else proved(self.book, self.current, rank)
@@ -326,7 +326,7 @@ class DrawTurn(CircleTurn):
         """The opener cannot win. His bets stay in the pot; if nobody else plays, they wait for the next round."""
         law = self.book.laws["deal_false_opening"]
         self.irregular("deal_false_opening", detail=seat.who)
-        self.change_seat(seat.who, stands="annulled")
+        self.change_seat(seat.who, status="annulled")
         self.collect(seat.who, "false_opening", law)
         if self.current.live:
             self.settle()

@@ -15,7 +15,7 @@ from controller.games.circle.streets import around, places, streets
 from controller.games.circle.turn import CircleTurn
 from controller.games.game import RejectedError
 from controller.games.roles import IN_CHARGE
-from controller.games.session import stands
+from controller.games.session import confirmer
 from controller.rulebooks.circle import Remedy
 
 REASONS: Mapping[str, VoidReason] = {
@@ -56,7 +56,7 @@ class CircleDealError(msgspec.Struct, frozen=True, kw_only=True):
 def report(turn: CircleTurn, given: DealError) -> None:
     """A person tells an error."""
     name = named(given)
-    if not given.stands:
+    if not given.valid:
         _take_back(turn, given, f"deal_{name}")
         return
     if name not in turn.book.errors:
@@ -68,7 +68,7 @@ def named(given: DealError) -> str:
     """The rulebook's name of the error: one more common card, and cards that a player shows by mistake, have their own."""
     if given.error == "too_many" and (given.who or "").startswith("board"):
         return "extra_common"
-    return "bared" if given.error == "exposed" and given.fault == "player" else given.error
+    return "shown_by_player" if given.error == "exposed" and given.fault == "player" else given.error
 
 
 def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
@@ -80,7 +80,7 @@ def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
         raise RejectedError(f"no error {given.error} waits for a decision: none is taken back")
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
     if turn.state.current is not None:
-        turn.change_current(stands=stands(given))
+        turn.change_current(confirmed_by=confirmer(given))
     turn.settle()
     turn.expect()
 
@@ -212,7 +212,7 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
     order = [seat.number for seat in was.seats]
     order = list(around(turn.book, turn.settings, {*order, number}, order[0]))
     known = {seat.number: seat for seat in was.seats}
-    seats = tuple(known.get(each, CircleSeat(number=each, stands="away")) for each in order)
+    seats = tuple(known.get(each, CircleSeat(number=each, status="away")) for each in order)
     street = places(streets(turn.book, turn.settings)[0], seats, ())
     turn.change_current(seats=seats, cards=(), due=street[len(was.cards) :])
     for card, place in zip(was.cards, street, strict=False):
@@ -256,7 +256,7 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
         turn.change_current(held=(), gone=(*hand.gone, *gone))
     turn.change(troubles=tuple(others))
     if hand is not None:
-        turn.change_current(stands=stands(given))
+        turn.change_current(confirmed_by=confirmer(given))
         if trouble.what in DISBELIEVED:
             turn.disbelieve()
     turn.settle()

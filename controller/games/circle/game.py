@@ -6,8 +6,8 @@ begins with ``bets.open`` (``button.moved``, ``round.opened``). Then, street by 
 (``betting.opened``, ``hand.decided``, ``betting.closed``). After the last one the hands are shown (``card.turned``) and the
 cards speak: ``round.result``. Where all but one give up, nothing is shown.
 
-A variant is a page of the rulebook: pack, ranking, streets, who speaks, remedies of errors. One with errors of its own adds
-them to ``circle_errors.REMEDIES``, another way to open an interval to ``circle_speaks.SPEAKS``, another act to
+A variant is a page of the rulebook: pack, ranking, streets, who acts first, remedies of errors. One with errors of its own adds
+them to ``circle.errors.REMEDIES``, another way to open an interval to ``circle.first_to_act.FIRST_TO_ACT``, another act to
 ``circle_acts.ACTS``. A family with moves of its own has a ``Turn`` of its own: ``circle.stud``, ``circle.draw``.
 
 Where to read on: ``circle.streets`` for how cards go round, ``circle.showdown`` for who wins, ``circle.turn`` for the moves that
@@ -27,9 +27,9 @@ from controller.contract import commands as person
 from controller.contract.events import Hand
 from controller.games.circle import acts, cards, commands, correction, errors, readings, seen
 from controller.games.circle.draw import DrawTurn
+from controller.games.circle.first_to_act import showers
 from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import open_boards, open_hands
-from controller.games.circle.speaks import showers
 from controller.games.circle.state import CircleState
 from controller.games.circle.stud import StudTurn
 from controller.games.circle.turn import CircleTurn
@@ -86,7 +86,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
         """Raises ``ValueError`` for a share of the house, or a limit of bets, that the decree does not have."""
         book = _with_pack(book, settings.pack) if "pack" in book.doubts else book
         super().__init__(replace(book, low="low-any") if book.low and settings.low_hand == "common_eight" else book, settings)
-        self.turn_type = DrawTurn if book.draw else StudTurn if book.speaks[-1].endswith("_up") else CircleTurn
+        self.turn_type = DrawTurn if book.draw else StudTurn if book.first_to_act[-1].endswith("_up") else CircleTurn
         allowed = {rake.of: rake for rake in book.rake}
         if settings.rake is not None:
             rake, percent = allowed.get(settings.rake), settings.rake_percent
@@ -124,7 +124,7 @@ class CircleGame(PokerGame[Circle, CircleSettings, CircleState, CircleTurn]):
             "interval": hand.interval if hand else None,
             "hands": {each.who: list(each.cards) for each in on_table if not each.who.startswith("board")},
             "counts": {seat.who: len(hand.of(seat.who)) - seat.discards for seat in hand.live} if hand else {},
-            "stands": {seat.who: seat.stands for seat in hand.seats} if hand else {},
+            "statuses": {seat.who: seat.status for seat in hand.seats} if hand else {},
             "boards": {each.who: list(each.cards) for each in on_table if each.who.startswith("board")},
             "shows": list(showers(hand)) if hand and hand.showdown else [],
             "deck_right": state.deck,

@@ -26,7 +26,7 @@ from controller.games.circle.readings import leave, take_card, take_packet
 from controller.games.circle.turn import CircleTurn
 from controller.games.game import RejectedError
 from controller.games.moves import frame_of
-from controller.games.session import stands
+from controller.games.session import confirmer
 from devices.readings import CardDrawn
 
 OF_THE_ROUND = (BettingClose, CardsBurn, CardsDeal, CardsShow, CardsTurn, DealError, HandAct, RoundConfirm)
@@ -42,12 +42,12 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
     first, *others = hand.waiting
     assert isinstance(first, CardDrawn)
     turn.resumed = hand.street
-    turn.change_current(waiting=(), stands=stands(given))
+    turn.change_current(waiting=(), confirmed_by=confirmer(given))
     match given.action:
         case "accept":
             turn.put(first.card, frame_of(first), unread=first.card is None)
         case "exposed":
-            _lies_open(turn, first, given)
+            _is_face_up(turn, first, given)
         case "remove":
             law, to = turn.book.laws["deal_exposed"], hand.due[0].to
             leave(turn, first, 1)
@@ -65,7 +65,7 @@ def decide(turn: CircleTurn, given: CardDecide) -> None:
     turn.expect()
 
 
-def _lies_open(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
+def _is_face_up(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
     """It is told, as the person reads it where another is named, and the decree's consequence follows."""
     named = given.card
     if named is not None and not is_card(named):
@@ -74,4 +74,4 @@ def _lies_open(turn: CircleTurn, first: CardDrawn, given: CardDecide) -> None:
     card = replace(first, card=named, frame=None) if named not in (None, first.card) else first
     turn.put(card.card, frame_of(card), exposed=True, unread=card.card is None)
     if turn.state.current is not None:
-        apply(turn, CircleDealError(name="bared" if given.fault == "player" else "exposed", who=to))
+        apply(turn, CircleDealError(name="shown_by_player" if given.fault == "player" else "exposed", who=to))

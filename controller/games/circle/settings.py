@@ -69,7 +69,7 @@ LAWS = (
     "deal_too_few",
     "deal_wrong_hand",
     "deal_exposed",
-    "deal_bared",
+    "deal_shown_by_player",
     "deal_exposed_in_cut",
     "deal_exposed_in_deck",
     "deal_missing_card",

@@ -38,9 +38,9 @@ def compare(book: Circle, hand: CircleRound) -> CircleShown:
     found: list[Hand] = []
     wins: list[frozenset[str]] = []
     marks: list[str] = []
-    sitting_out = [seat for seat in hand.live if seat.stands == "side"]
-    able = [seat.who for seat in hand.live if seat.stands == "in"]
-    all_in = any(seat.stands == "all_in" for seat in hand.live)
+    sitting_out = [seat for seat in hand.live if seat.status == "side"]
+    able = [seat.who for seat in hand.live if seat.status == "in"]
+    all_in = any(seat.status == "all_in" for seat in hand.live)
     for row in rows:
         common = cards_of(hand, row)
         high = {who: _high(book, ranking(book, hand.players), cards, common) for who, cards in own.items()}
@@ -65,7 +65,7 @@ def compare(book: Circle, hand: CircleRound) -> CircleShown:
             found.append(_hand(who, own[who], high[who], lows.get(who), tuple(settled), aside))
     shared = len(frozenset().union(*wins)) > 1
     marks += ["split"] if shared else []
-    marks += ["all_in"] if any(seat.stands == "all_in" for seat in hand.seats) else []
+    marks += ["all_in"] if any(seat.status == "all_in" for seat in hand.seats) else []
     marks += ["side_pot"] if sitting_out else []
     return CircleShown((*found, *open_boards(hand)), TIE if shared else next(iter(wins[0])), tuple(marks))
 

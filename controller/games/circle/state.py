@@ -11,7 +11,7 @@ from controller.contract.events import Frame
 from controller.games.poker.state import PokerState
 from devices.readings import CardDrawn, ShufflerPacket
 
-Stands = Literal["in", "all_in", "side", "folded", "mucked", "annulled", "away"]
+SeatStatus = Literal["in", "all_in", "side", "folded", "mucked", "annulled", "away"]
 LIVE = ("in", "all_in", "side")
 """Who still plays for the pot."""
 Came = CardDrawn | ShufflerPacket
@@ -51,16 +51,16 @@ class CircleCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class CircleSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A player in a round. ``side``: bets no more and has no part in what the others bet from now on. ``shown``: the whole hand
-    lies open; ``raises``: in the interval. ``bared``: the next card comes face up. ``discards``: so many of the first cards were
+    lies open; ``raises``: in the interval. ``shown_by_player``: the next card comes face up. ``discards``: so many of the first cards were
     discarded, nobody has seen which; ``returned``: they went back into the pack; ``drawn``: who shows has drawn, and which of the
     cards he kept is not known.
     """
 
     number: int
-    stands: Stands = "in"
+    status: SeatStatus = "in"
     shown: bool = False
     raises: int = 0
-    bared: bool = False
+    shown_by_player: bool = False
     discards: int = 0
     returned: bool = False
     drawn: bool = False
@@ -88,7 +88,7 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     reader says, and all that came after it, until a person has looked. ``interval``: the betting interval that is or was open
     last; ``bet``: somebody bet in it, ``bettor``: who did so last. ``begun``: bets have begun in this round.
     ``doubted``: a card of this street may have gone unseen; ``blind``: what a reader says of its cards is not believed any more.
-    ``stands``: who decided last.
+    ``confirmed_by``: who decided last.
     ``players``: so many were seated. ``opener``: who opened the pot. ``straight_to_showdown``: there is no interval any more.
     ``asked``: the opener was asked to prove his hand.
     """
@@ -112,7 +112,7 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     showdown: bool = False
     doubted: bool = False
     blind: bool = False
-    stands: str | None = None
+    confirmed_by: str | None = None
     players: int = 0
     opener: int | None = None
     straight_to_showdown: bool = False
@@ -129,7 +129,7 @@ class CircleRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     @property
     def live(self) -> tuple[CircleSeat, ...]:
         """Who still plays for the pot, in the order of the deal."""
-        return tuple(seat for seat in self.seats if seat.stands in LIVE)
+        return tuple(seat for seat in self.seats if seat.status in LIVE)
 
     @property
     def boards(self) -> tuple[str, ...]:

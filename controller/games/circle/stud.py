@@ -15,7 +15,7 @@ from controller.contract.commands import CardsShow, HandAct
 from controller.contract.events import BetPlaced, BettingClosed, BettingOpened, CardDealt, CardRemoved, Frame, HandDecided
 from controller.games.circle import acts, cards
 from controller.games.circle.errors import CircleDealError, apply, of_a_player
-from controller.games.circle.speaks import SPEAKS
+from controller.games.circle.first_to_act import FIRST_TO_ACT
 from controller.games.circle.state import CircleCard, CirclePlace, CircleSeat
 from controller.games.circle.streets import free, streets
 from controller.games.circle.turn import CircleTurn
@@ -47,7 +47,7 @@ def _next_up(turn: StudTurn, error: CircleDealError) -> None:
     """Shown by the player himself: they are covered again, and the next card comes face up."""
     seat = of_a_player(turn, error)
     turn.irregular(error.what, detail=seat.who)
-    turn.change_seat(seat.who, bared=True)
+    turn.change_seat(seat.who, shown_by_player=True)
     turn.release()
 
 
@@ -60,12 +60,12 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card:
         return
     what = "deal_both_exposed" if both else error.what
     turn.irregular(what, detail=f"{seat.who}, card {card.index}")
-    _lies_open(turn, card)
+    _is_face_up(turn, card)
     if both:
         law = turn.book.laws[what]
         by = None if error.by is None else error.by.by
-        turn.say(BetPlaced(round=turn.current.round, who=seat.who, bet="ante", lies=False, by=by))
-        turn.change_seat(seat.who, stands="annulled")
+        turn.say(BetPlaced(round=turn.current.round, who=seat.who, bet="ante", withdrawn=True, by=by))
+        turn.change_seat(seat.who, status="annulled")
         turn.collect(seat.who, error.name, law)
         turn.change_current(due=tuple(place for place in turn.current.due if place.to != seat.who))
         turn.settle()
@@ -79,7 +79,7 @@ def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: C
     if hand.spoken and hand.open:
         turn.trouble(error.what, who=seat.who)
         return
-    _lies_open(turn, card)
+    _is_face_up(turn, card)
     if len(hand.live) > HOLE:
         turn.trouble("deal_last_card", who=seat.who, asks=("hand.act", "round.void"))
         return
@@ -89,7 +89,7 @@ def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, card: C
         turn.close_unspoken()
 
 
-def _lies_open(turn: StudTurn, card: CircleCard) -> None:
+def _is_face_up(turn: StudTurn, card: CircleCard) -> None:
     if not card.up and card.card is not None:
         turn.turn(card, card.card)
     elif not card.up:
@@ -150,11 +150,11 @@ def act(turn: StudTurn, given: HandAct) -> None:
     turn.change(troubles=tuple(each for each in turn.state.troubles if each != trouble))
     turn.say(HandDecided(round=turn.current.round, who=given.who, decision=given.action, by=given.by))
     if given.action == "pass":
-        turn.change_seat(given.who, stands="side")
+        turn.change_seat(given.who, status="side")
     else:
         last = turn.current.of(given.who)[-1]
         turn.change_current(cards=tuple(replace(each, up=False) if each == last else each for each in turn.current.cards))
-    if turn.current.open and not turn.current.spoken and sum(seat.stands == "in" for seat in turn.current.live) <= 1:
+    if turn.current.open and not turn.current.spoken and sum(seat.status == "in" for seat in turn.current.live) <= 1:
         turn.close_unspoken(given.by)
     turn.dealt()
 
@@ -227,10 +227,10 @@ class StudTurn(CircleTurn):
     @property
     def speaker(self) -> str | None:
         """Who speaks first, as long as bets are open and nobody has."""
-        hand, words = self.state.current, self.book.speaks
+        hand, words = self.state.current, self.book.first_to_act
         if hand is None or not hand.open or hand.spoken:
             return None
-        return SPEAKS[words[min(hand.interval, len(words)) - 1]](hand, self.book)
+        return FIRST_TO_ACT[words[min(hand.interval, len(words)) - 1]](hand, self.book)
 
     @property
     def dealing_last(self) -> bool:
@@ -302,10 +302,10 @@ class StudTurn(CircleTurn):
         self._burns = 0
 
     def coming(self, street: int) -> tuple[CirclePlace, ...]:
-        """As always; who has bared covered cards gets the next one face up."""
-        bared = {seat.who for seat in self.current.live if seat.bared}
-        self.change_current(seats=tuple(replace(seat, bared=False) for seat in self.current.seats))
-        found = tuple(replace(place, up=place.up or place.to in bared) for place in super().coming(street))
+        """As always; who has shown covered cards gets the next one face up."""
+        shown_by_player = {seat.who for seat in self.current.live if seat.shown_by_player}
+        self.change_current(seats=tuple(replace(seat, shown_by_player=False) for seat in self.current.seats))
+        found = tuple(replace(place, up=place.up or place.to in shown_by_player) for place in super().coming(street))
         return (*[CirclePlace(to="burn")] * self._burns, *found)
 
     def look_for_lack(self) -> None:

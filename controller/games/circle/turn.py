@@ -28,9 +28,9 @@ from controller.contract.events import (
     RoundResult,
     RoundUnresolved,
 )
+from controller.games.circle.first_to_act import FIRST_TO_ACT
 from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import CircleShown, compare, open_boards, open_hands, remembered
-from controller.games.circle.speaks import SPEAKS
 from controller.games.circle.state import CircleCard, CirclePlace, CircleRound, CircleSeat, CircleState, CircleTrouble
 from controller.games.circle.streets import around, free, pack, places, streets
 from controller.games.poker.moves import PokerMoves
@@ -180,7 +180,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
             self.expect()
             return
         for seat in self.current.seats:
-            if seat.stands == "away":
+            if seat.status == "away":
                 self.collect(seat.who, "absent", self.book.laws["deal_absent"])
         self.open_betting()
 
@@ -235,14 +235,14 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
 
     def open_betting(self) -> None:
         """A betting interval begins; there is none where at most one player has anything left to bet."""
-        able = [seat for seat in self.current.live if seat.stands == "in"]
+        able = [seat for seat in self.current.live if seat.status == "in"]
         if len(able) <= 1:
             self.next_street()
             return
         number = self.current.interval + 1
         seats = tuple(replace(seat, raises=0) for seat in self.current.seats)
-        words = self.book.speaks
-        first = SPEAKS[words[min(number, len(words)) - 1]](self.current, self.book)
+        words = self.book.first_to_act
+        first = FIRST_TO_ACT[words[min(number, len(words)) - 1]](self.current, self.book)
         self.change_current(interval=number, open=True, bet=False, spoken=False, seats=seats)
         call = self.book.announcements.get("first_interval") if number == 1 else None
         self.say(BettingOpened(round=self.current.round, interval=number, first=first, announcement=call))
@@ -281,7 +281,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
         """The round has its result. Of the cards only those are evidence that lie open."""
         entry = PokerEntry(round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks)
         frames = tuple(each.frame for each in of.cards if each.frame and each.told) if isinstance(of, CircleRound) else ()
-        stands = confirmed_by or (of.stands if isinstance(of, CircleRound) else None)
+        confirmer = confirmed_by or (of.confirmed_by if isinstance(of, CircleRound) else None)
         if isinstance(of, CircleRound):
             self.change(played=(*self.state.played, remembered(of, shown.hands)))
         self.record(entry)
@@ -292,7 +292,7 @@ class CircleTurn(PokerMoves[Circle, CircleSettings, CircleState]):
                 winner=shown.winner,
                 marks=shown.marks,
                 frames=frames,
-                confirmed_by=stands,
+                confirmed_by=confirmer,
             )
         )
         self.count_down(of.round)

@@ -23,7 +23,7 @@ from controller.games.craps.readings import land
 from controller.games.craps.state import CrapsEntry, CrapsRound
 from controller.games.craps.turn import DECISIONS, CrapsTurn, are_dice
 from controller.games.game import RejectedError
-from controller.games.session import corrects, named, session, stands
+from controller.games.session import confirmer, corrects, named, session
 from controller.rulebooks.law import Law
 
 # Sessions
@@ -117,7 +117,7 @@ def tell_dice(turn: CrapsTurn, given: DiceTell) -> None:
         turn.close_bets(by=given.by)
     if turn.state.current and turn.state.current.asks != DECISIONS:
         turn.change_current(asks=())
-    land(turn, dice, stands(given))
+    land(turn, dice, confirmer(given))
 
 
 def void(turn: CrapsTurn, given: RoundVoid) -> None:
@@ -133,14 +133,14 @@ def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
     """A person stands for the result of a throw, or lets the round in hand go on."""
     of = _undecided(turn, given.round, "round.confirm")
     _in_order(turn, of.round)
-    who = stands(given)
+    who = confirmer(given)
     seen = of.dice if isinstance(of, CrapsRound) else of.candidate
     dice = seen if given.dice is None else _dice(given.dice)
     if isinstance(of, CrapsRound):
         if not of.asks:
             raise RejectedError(f"round {of.round} waits for no decision")
         if dice is None:
-            turn.change_current(asks=(), stands=who)
+            turn.change_current(asks=(), confirmed_by=who)
             return
         if not of.closed:
             turn.close_bets(unobserved=True)

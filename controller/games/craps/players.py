@@ -70,9 +70,9 @@ def place_bet(turn: CrapsTurn, given: BetPlace) -> None:
         _beside_its_base(turn, given, bet.base, number)
     else:
         _not_above(turn, given, bet, number)
-    lies = turn.holds(given.who, given.bet)
-    if bet.locked and lies and lies.amount is not None and (given.amount or 0) < lies.amount:
-        raise refuse(turn, "bet_locked", f"{given.bet} may not be lowered: {lies.amount} lies there")
+    placed = turn.holds(given.who, given.bet)
+    if bet.locked and placed and placed.amount is not None and (given.amount or 0) < placed.amount:
+        raise refuse(turn, "bet_locked", f"{given.bet} may not be lowered: {placed.amount} is placed")
     turn.change(bets=stakes.with_bet(turn.state.bets, given))
     turn.say(stakes.said(turn.number, given))
 

@@ -168,7 +168,7 @@ def land(turn: CrapsTurn, dice: tuple[int, ...], told_by: str | None = None) -> 
     if current.asks:
         turn.change_current(dice=dice)
     else:
-        turn.result(current, dice, told_by or current.stands)
+        turn.result(current, dice, told_by or current.confirmed_by)
 
 
 def _nothing_missed(turn: CrapsTurn, given: DiceState) -> bool:

@@ -36,7 +36,7 @@ class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand: one throw. ``throw``: the device's own count of it; ``frames``: its evidence so far, oldest first.
 
     ``early``: the dice moved before its bets were closed. ``said``: the breaches already reported. ``asks``: the commands one
-    of which it waits for; ``dice``: what lies there and waits with it. ``stands``: who let it go on.
+    of which it waits for; ``dice``: what lies there and waits with it. ``confirmed_by``: who let it go on.
     """
 
     round: int
@@ -47,7 +47,7 @@ class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     said: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     dice: Dice | None = None
-    stands: str | None = None
+    confirmed_by: str | None = None
 
 
 class CrapsEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -38,7 +38,7 @@ from controller.games.house_poker.turn import HousePokerTurn
 from controller.games.poker.cards import drop
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 from controller.games.poker.state import PokerEntry
-from controller.games.session import another_round, no_round, null_by, session, stands, undecided
+from controller.games.session import another_round, confirmer, no_round, session, undecided, void_law
 
 ERRORS: Mapping[str, VoidReason] = {
     "too_many": "wrong_count",
@@ -137,9 +137,9 @@ def withdraw_bet(turn: HousePokerTurn, given: BetWithdraw) -> None:
         turn.change_current(others=stakes.without_bet(hand.others, given))
         turn.say(stakes.said(hand.round, given))
         return
-    if not hand.lies(given.who, given.bet):
+    if not hand.has_bet(given.who, given.bet):
         raise RejectedError(f"{given.who} has no bet {given.bet!r}")
-    turn.bet(given.who, given.bet, by=given.by, lies=False)
+    turn.bet(given.who, given.bet, by=given.by, withdrawn=True)
 
 
 def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
@@ -198,7 +198,7 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
         if hand.seat(who) is None:
             for bet in bets:
                 turn.irregular("bet_without_ante", detail=f"{who}: {bet}")
-                turn.bet(who, bet, by=given.by, lies=False)
+                turn.bet(who, bet, by=given.by, withdrawn=True)
     if hand.gap:
         turn.stop("silence")
     elif set(turn.state.silent) - set(turn.state.slots):
@@ -213,7 +213,7 @@ def close_bets(turn: HousePokerTurn, given: BetsClose) -> None:
 def void(turn: HousePokerTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
     of = undecided(turn.state, turn.state.current, given.round)
-    turn.void(of, given.reason, null_by(turn, given), given)
+    turn.void(of, given.reason, void_law(turn, given), given)
     turn.settle()
 
 
@@ -221,7 +221,7 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
     """An error of the deal: the whole play is null. A player who shows or tells his cards loses all that he has bet."""
     if given.role not in turn.book.void_by:
         raise RejectedError(f"the role {given.role} may not say this; it is for {', '.join(turn.book.void_by)}")
-    if not given.stands:
+    if not given.valid:
         raise RejectedError("an error of the deal is not taken back here: it has been acted upon")
     hand = turn.current
     if given.fault == "player" and given.error == "exposed":
@@ -242,7 +242,7 @@ def deal_error(turn: HousePokerTurn, given: DealError) -> None:
 
 def confirm(turn: HousePokerTurn, given: RoundConfirm) -> None:
     """A person stands for a round: it is over, and settled by what lies open; the rest was settled at the table."""
-    of, by = undecided(turn.state, turn.state.current, given.round), stands(given)
+    of, by = undecided(turn.state, turn.state.current, given.round), confirmer(given)
     if isinstance(of, HousePokerRound):
         if course.stage(turn.rules, of) not in ("dealer", "showdown"):
             raise RejectedError(f"round {of.round} is not at its end: not all hands have cards and have decided")

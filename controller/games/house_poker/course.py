@@ -121,7 +121,7 @@ def side_bets(rules: HousePokerRules, hand: HousePokerRound, seat: HousePokerSea
     """The side bets of a box that its cards decide about: not those that are lost already."""
     lost = seat.told or (seat.bought and rules.bought_loses)
     lost = lost or (seat.decision == "pass" and rules.settings.folded_bets == "lose")
-    return () if lost else tuple(bet for bet in rules.book.sides if hand.lies(seat.who, bet))
+    return () if lost else tuple(bet for bet in rules.book.sides if hand.has_bet(seat.who, bet))
 
 
 def to_show(rules: HousePokerRules, hand: HousePokerRound) -> list[HousePokerSeat]:

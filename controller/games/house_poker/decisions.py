@@ -41,7 +41,7 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
         raise RejectedError("the hands are not dealt")
     if seat.told:
         raise RejectedError(f"{seat.who} has lost: its cards were shown or told")
-    if not given.stands:
+    if not given.valid:
         _take_back(turn, given, seat)
         turn.settle()
         return
@@ -110,7 +110,7 @@ def _take_back(turn: HousePokerTurn, given: HandAct, seat: HousePokerSeat) -> No
 
 def _not_decided(seat: HousePokerSeat) -> None:
     if seat.decision is not None:
-        raise RejectedError(f"{seat.who} has said {seat.decision}: say it with stands false first, if that was a mistake")
+        raise RejectedError(f"{seat.who} has said {seat.decision}: say it with valid false first, if that was a mistake")
 
 
 # What was dealt, and what lies open
@@ -133,7 +133,7 @@ def deal(turn: HousePokerTurn, given: CardsDeal) -> None:
     for who in due[: given.count]:
         if course.faces_up(turn.rules, turn.current, who):
             faced.append((who, len(dealt(turn.current.cards, who)) + 1))
-        turn.lay(who)
+        turn.place_card(who)
     if len(given.cards) > len(faced):
         raise RejectedError(f"{len(faced)} of these cards lie face up, not {len(given.cards)}")
     if hand.stop is not None:
@@ -246,7 +246,7 @@ def decide(turn: HousePokerTurn, given: CardDecide) -> None:
     if hand.stop is None:
         raise RejectedError("nothing waits for a decision")
     stop = hand.stop
-    turn.change_current(stop=None, stands=f"{given.by} ({given.role})")
+    turn.change_current(stop=None, confirmed_by=f"{given.by} ({given.role})")
     if isinstance(stop.given, CardsShow):
         _accept_shown(turn, given, stop)
     elif stop.given is None:

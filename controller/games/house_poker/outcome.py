@@ -48,7 +48,7 @@ def _box(
     else:
         result, bets = pays.settle(rules.book, player, bank if plays else None)
     live = course.side_bets(rules, hand, seat)
-    for bet in (bet for bet in rules.book.sides if hand.lies(seat.who, bet)):
+    for bet in (bet for bet in rules.book.sides if hand.has_bet(seat.who, bet)):
         if bet not in live:
             bets += (Settled(bet, "lose"),)
         elif player is not None:

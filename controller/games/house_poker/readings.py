@@ -72,9 +72,9 @@ def place(turn: HousePokerTurn, given: Came, count: int | None = None) -> None:
     """It goes to the next hand. ``count``: how many a packet was, where a person says so."""
     to = course.to_come(turn.rules, turn.current)[0]
     if isinstance(given, CardDrawn):
-        turn.lay(to, given.card, frame_of(given))
+        turn.place_card(to, given.card, frame_of(given))
     else:
-        turn.lay(to, frame=frame_of(given), count=given.size if count is None else count)
+        turn.place_card(to, frame=frame_of(given), count=given.size if count is None else count)
 
 
 def _objection(turn: HousePokerTurn, given: Came) -> str | None:
@@ -193,7 +193,7 @@ def take_coin(turn: HousePokerTurn, given: SlotCoin) -> None:
         turn.irregular("stake_limit", detail=f"{who}: {given.amount}, the most is {most}")
     elif why := turn.no_jackpot(given.amount):
         turn.irregular("jackpot_stake", detail=f"{who}: {why}")
-    elif turn.jackpot_decided and hand.lies(who, "jackpot"):
+    elif turn.jackpot_decided and hand.has_bet(who, "jackpot"):
         turn.irregular("jackpot_stake", detail=f"{who}: it takes part already, {given.amount} more came")
     else:
         turn.bet(who, "jackpot", given.amount + (hand.bets.get(who, {}).get("jackpot") or 0))

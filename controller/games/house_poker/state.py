@@ -49,7 +49,7 @@ class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """The round in hand. ``bets``: what lies beside the ante, by box and bet, and the ante's amount if it was said.
 
     ``discards``: how many cards the bank threw away, None before. ``queue``: what came while the round stood still. ``gap``: a
-    silence may have hidden a card. ``stands``: who decided about something. ``others``: what others than its player bet on a box.
+    silence may have hidden a card. ``confirmed_by``: who decided about something. ``others``: what others than its player bet on a box.
     ``slotted``: the boxes whose bet on the jackpot came through a slot.
     """
 
@@ -62,7 +62,7 @@ class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     stop: HousePokerStop | None = None
     queue: tuple[Came, ...] = ()
     gap: bool = False
-    stands: str | None = None
+    confirmed_by: str | None = None
     others: tuple[Stake, ...] = ()
     slotted: tuple[str, ...] = ()
 
@@ -74,7 +74,7 @@ class HousePokerRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
         """With this box in the place of the one of its name."""
         return replace(self, seats=tuple(seat if each.who == seat.who else each for each in self.seats))
 
-    def lies(self, who: str, bet: str) -> bool:
+    def has_bet(self, who: str, bet: str) -> bool:
         """Whether a box has this side bet."""
         return bet in self.bets.get(who, {})
 

@@ -33,7 +33,7 @@ from controller.games.house_poker.discards import bank_discards
 from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.settings import HousePokerSettings
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat, HousePokerState, HousePokerStop
-from controller.games.poker.cards import Table, dealt, drop, frames, is_up, laid_down, lay, seen, take_up, turned, up
+from controller.games.poker.cards import Table, dealt, drop, frames, is_up, laid_down, place_card, seen, take_up, turned, up
 from controller.games.poker.moves import PokerMoves
 from controller.games.poker.state import PokerEntry
 from controller.rulebooks.house_poker import HousePoker
@@ -124,20 +124,22 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         self.change_current(closed=True)
         self.say(BetsClosed(round=self.current.round, by=by, announcement=self.call("bets_closed")))
 
-    def bet(self, who: str, bet: str, amount: int | None = None, by: str | None = None, *, lies: bool = True) -> None:
-        """A bet lies, or does so no longer."""
-        own = {name: held for name, held in self.current.bets.get(who, {}).items() if name != bet} | ({bet: amount} if lies else {})
+    def bet(self, who: str, bet: str, amount: int | None = None, by: str | None = None, *, withdrawn: bool = False) -> None:
+        """Place or withdraw a bet."""
+        own = {name: held for name, held in self.current.bets.get(who, {}).items() if name != bet} | (
+            {} if withdrawn else {bet: amount}
+        )
         self.change_current(bets={**self.current.bets, who: own})
         if bet == "jackpot":
             others = tuple(each for each in self.current.slotted if each != who)
-            self.change_current(slotted=(*others, who) if lies and by is None else others)
-        self.say(BetPlaced(round=self.current.round, who=who, bet=bet, lies=lies, amount=amount, by=by))
+            self.change_current(slotted=(*others, who) if by is None and not withdrawn else others)
+        self.say(BetPlaced(round=self.current.round, who=who, bet=bet, withdrawn=withdrawn, amount=amount, by=by))
 
-    def lay(self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1) -> None:
+    def place_card(self, to: str, card: str | None = None, frame: Frame | None = None, count: int = 1) -> None:
         """Cards go to a hand."""
         for _ in range(count):
             faced = course.faces_up(self.rules, self.current, to)
-            self.put(lay(self.current.cards, to, card, up=faced, frame=frame))
+            self.put(place_card(self.current.cards, to, card, up=faced, frame=frame))
 
     def put(self, after: Table) -> None:
         """The cards lie as they do now: say which came, and which were turned."""
@@ -164,7 +166,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         self.change(current=self.current.with_seat(before.get(decision, replace(seat, decision=None))))
         if decision == "pass":
             self.change_current(cards=take_up(self.current.cards, seat.who))
-        self.say(HandDecided(round=self.current.round, who=seat.who, decision=decision, by=by, stands=False))
+        self.say(HandDecided(round=self.current.round, who=seat.who, decision=decision, by=by, valid=False))
 
     # Standing still, and going on
 
@@ -206,7 +208,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
         """The bank's first cards are told anew: they lie there as they did before its discards."""
         hand = self.current
         self.change_current(cards=take_up(hand.cards, DEALER), discards=None)
-        decided = HandDecided(round=hand.round, who=DEALER, decision="discard", count=hand.discards, stands=False)
+        decided = HandDecided(round=hand.round, who=DEALER, decision="discard", count=hand.discards, valid=False)
         self.say(decided)
         for index, each in enumerate(dealt(hand.cards, DEALER), 1):
             if each.gone and each.card is not None:
@@ -238,7 +240,7 @@ class HousePokerTurn(PokerMoves[HousePoker, HousePokerSettings, HousePokerState]
                 winner=None,
                 marks=made.marks,
                 frames=frames(cards),
-                confirmed_by=confirmed_by or hand.stands,
+                confirmed_by=confirmed_by or hand.confirmed_by,
             )
         )
         for award in made.awards:

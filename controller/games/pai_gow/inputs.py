@@ -134,7 +134,7 @@ def act(turn: PaiGowTurn, given: HandAct) -> None:
         raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if given.action != "set":
         raise RejectedError("a hand is set")
-    (turn.set_hand if given.stands else turn.unset_hand)(given.who, given.by)
+    (turn.set_hand if given.valid else turn.unset_hand)(given.who, given.by)
     banked_readings.go_on(turn)
 
 

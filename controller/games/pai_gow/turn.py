@@ -113,7 +113,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         """No card comes before the dice."""
         return None if self.current.dice else "card_before_dice"
 
-    def lies_up(self, who: str) -> bool:  # noqa: ARG002
+    def dealt_face_up(self, who: str) -> bool:  # noqa: ARG002
         """All cards are dealt face down."""
         return False
 
@@ -174,7 +174,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         if self.current.low:
             raise RejectedError("a hand lies open already: say round.void if the round cannot stand")
         self.change_deal(set=tuple(each for each in self.current.set if each != who))
-        self.decided(who, "set", by, stands=False)
+        self.decided(who, "set", by, valid=False)
 
     def may_show(self, who: str) -> None:
         """The croupier sees his cards when all others have set theirs; then hands lie open."""

@@ -2,7 +2,7 @@
 
 All pure. A game keeps the :data:`Lying` cards of the round in its state and says the events; whatever does not go together
 comes back as a :data:`Trouble`, and nothing has changed then. Cards become known in three ways that mix: a reader tells one as
-it comes (``lay`` with a card), a packet or a person tells that so many came (``lay`` without), a person tells what lies face
+it comes (``last_announced_to`` with a card), a packet or a person tells that so many came (``last_announced_to`` without), a person tells what lies face
 up (``show``). Unknown stays unknown.
 
 A card that left its hand (folded, discarded, burned) lies on as ``gone``, so that it is found again if it turns up elsewhere.
@@ -106,7 +106,9 @@ def _changed(table: Table, who: str, change: Callable[[int, CardOnTable], CardOn
     return tuple(changed)
 
 
-def lay(table: Table, to: str, card: str | None = None, *, up: bool = False, frame: Frame | None = None, count: int = 1) -> Table:
+def place_card(
+    table: Table, to: str, card: str | None = None, *, up: bool = False, frame: Frame | None = None, count: int = 1
+) -> Table:
     """Cards go to a hand: one, or so many of which nobody knows more."""
     return table + (CardOnTable(to=to, card=card, up=up and card is not None, frame=frame),) * count
 

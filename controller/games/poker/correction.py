@@ -138,7 +138,7 @@ def say_awards(turn: PokerAtTheTable, before: Sequence[AwardQualified], after: S
     """What was told and does not stand is taken back, what newly stands is given."""
     for award in before:
         if award not in after:
-            turn.say(replace(award, stands=False))
+            turn.say(replace(award, valid=False))
     for award in after:
         if award not in before:
             turn.say(award)

@@ -18,7 +18,7 @@ from controller.games.punto_banca.coup import count, redealt, winner_of
 from controller.games.punto_banca.readings import follow
 from controller.games.punto_banca.state import PuntoBancaBurn, PuntoBancaCoup
 from controller.games.punto_banca.turn import PuntoBancaTurn
-from controller.games.session import no_round, null_by, session, stands, undecided
+from controller.games.session import confirmer, no_round, session, undecided, void_law
 
 # The shoe
 
@@ -31,7 +31,7 @@ def start_shoe(turn: PuntoBancaTurn, given: ShoeStart) -> None:
     talla.numbered(given, f"{law.rule}, {law.article}")
     turn.clear_shoe()
     burn = None if turn.settings.continuous else PuntoBancaBurn()
-    talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, adrift=False, unseen=False, reset=False)
+    talla.begin(turn, given, turn.book.announcements.get("shoe"), burn=burn, out_of_sync=False, unseen=False, reset=False)
     turn.expect()
 
 
@@ -77,7 +77,7 @@ def turn_cards(turn: PuntoBancaTurn, given: CardsTurn) -> None:
 def void(turn: PuntoBancaTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge."""
     of = undecided(turn.state, turn.state.current, given.round)
-    law = null_by(turn, given)
+    law = void_law(turn, given)
     turn.void(of, given.reason, law, given)
     turn.expect()
 
@@ -101,9 +101,9 @@ def confirm(turn: PuntoBancaTurn, given: RoundConfirm) -> None:
     player, banker = hands or ((), ())
     if hands is not None and given.winner in (None, winner_of(player, banker)):
         frames = tuple(card.frame for card in cards if card.frame is not None) or frames
-    turn.result(of.round, player, banker, frames, stands(given), given.winner)
+    turn.result(of.round, player, banker, frames, confirmer(given), given.winner)
     if isinstance(of, PuntoBancaCoup):
-        turn.change(adrift=True)  # its last cards may still come
+        turn.change(out_of_sync=True)  # its last cards may still come
     turn.expect()
 
 

@@ -14,7 +14,7 @@ from controller.games.game import RejectedError
 from controller.games.punto_banca.coup import count, next_place
 from controller.games.punto_banca.readings import burn, finish_burn, follow, lose_place, ready
 from controller.games.punto_banca.turn import PuntoBancaTurn
-from controller.games.session import stands
+from controller.games.session import confirmer
 from devices.readings import CardDrawn
 
 
@@ -53,7 +53,7 @@ def _unread(turn: PuntoBancaTurn, given: CardDecide) -> bool:
             counted, trouble = shoe.read(now, card)
             cards = coup.cards(side)
             turn.change(shoe=counted)
-            turn.change_current(**{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])}, stands=stands(given))
+            turn.change_current(**{side: (*cards[:index], replace(each, card=card), *cards[index + 1 :])}, confirmed_by=confirmer(given))
             if each.up:
                 turn.say(CardTurned(round=coup.round, to=side, index=index + 1, card=card))
             if trouble is not None:
@@ -89,7 +89,7 @@ def _place(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
         raise RejectedError(f"the next card belongs to {to}")
     turn.change(queue=state.queue[1:])
     ready(turn)
-    turn.change_current(stands=stands(given), gap=False)
+    turn.change_current(confirmed_by=confirmer(given), gap=False)
     turn.place(waiting.given, to, seen=given.action == "exposed")
 
 
@@ -124,7 +124,7 @@ def _remove(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
     why = waiting.trouble or ("exposed" if waiting.given.exposed else "decided")
     turn.say(CardRemoved(round=coup.round if coup else 0, why=why, card=None))
     if coup is not None:
-        turn.change_current(stands=stands(given))
+        turn.change_current(confirmed_by=confirmer(given))
 
 
 def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> None:
@@ -144,7 +144,7 @@ def _next_round(turn: PuntoBancaTurn, given: CardDecide, waiting: Waiting) -> No
     else:
         turn.change(carried=(*turn.state.carried, kept))
     if turn.state.current is not None:
-        turn.change_current(stands=stands(given))
+        turn.change_current(confirmed_by=confirmer(given))
 
 
 _DECIDED = {"accept": _place, "for": _place, "read": _read, "remove": _remove, "next_round": _next_round, "exposed": _exposed}
@@ -161,8 +161,8 @@ def _resume(turn: PuntoBancaTurn) -> None:
             follow(turn, each)
     if not turn.state.queue:
         turn.settle()
-        if turn.state.spilled:
-            turn.change(spilled=False)
+        if turn.state.queue_overflowed:
+            turn.change(queue_overflowed=False)
             lose_place(turn)
 
 

@@ -40,7 +40,7 @@ def follow(turn: PuntoBancaTurn, waiting: Waiting) -> None:
         else:
             burn(turn, waiting)
         return
-    if turn.state.adrift and not _found(turn, given):
+    if turn.state.out_of_sync and not _found(turn, given):
         return
     if _hidden(turn, given):
         return
@@ -101,7 +101,7 @@ def _misplaced(turn: PuntoBancaTurn, coup: PuntoBancaCoup, given: CardDrawn) -> 
     if given.to not in (None, to) or given.index not in (None, index):
         said = " ".join(str(each) for each in (given.to, given.index) if each is not None)
         return "card_misplaced", f"{to} {index} expected, the shoe says {said}"
-    if given.exposed and not turn.lies_up(coup):
+    if given.exposed and not turn.dealt_face_up(coup):
         return "card_exposed", None
     return None
 
@@ -170,13 +170,13 @@ def lose_place(turn: PuntoBancaTurn) -> None:
     if coup is not None and (coup.closed or count(coup) or by_shoe) and not is_complete(coup, turn.book.third):
         turn.change_current(gap=True, before_gap=coup.before_gap if coup.gap else count(coup))
     elif coup is None and by_shoe:
-        turn.change(adrift=True, unseen=state.unseen or not state.adrift)
+        turn.change(out_of_sync=True, unseen=state.unseen or not state.out_of_sync)
 
 
 def _found(turn: PuntoBancaTurn, given: CardDrawn) -> bool:
     """At a table without keys: whether the shoe itself says that this is the first card of a round."""
     if turn.settings.rounds == "shoe" and (given.to, given.index) == ("player", 1):
-        turn.change(adrift=False, unseen=False)
+        turn.change(out_of_sync=False, unseen=False)
         return True
     if turn.state.unseen:
         turn.lose()
@@ -241,7 +241,7 @@ def take_reset(turn: PuntoBancaTurn, _given: ShoeReset) -> None:
         turn.unresolved(state.current, "undecided")
     now = turn.state.shoe
     assert now is not None
-    turn.change(shoe=shoe.lose_count(now), reset=not now.over, adrift=False)
+    turn.change(shoe=shoe.lose_count(now), reset=not now.over, out_of_sync=False)
     if not now.over:
         turn.irregular("shoe_reset", asks=turn.state.asks)
     turn.expect()
@@ -254,10 +254,10 @@ def take_verdict(turn: PuntoBancaTurn, given: ShoeResult) -> None:
         return
     if coup is None and turn.state.unseen:
         turn.lose()
-        turn.change(adrift=False)
+        turn.change(out_of_sync=False)
     elif coup is None:
         _compare(turn, given)
-        turn.change(adrift=False)
+        turn.change(out_of_sync=False)
     elif count(coup) < 4 or (given.forced and given.winner is None):
         turn.irregular("witnesses_disagree", asks=OUTCOMES, detail="the shoe has ended the round, its cards have not all come")
         turn.change_current(verdict=given)

@@ -37,7 +37,7 @@ class PuntoBancaCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     ``told``: the hands whose decision was announced. ``gap``: since its bets closed a silence may have hidden a card;
     ``before_gap``: cards that had come before it. If they turn out to be all of them, nothing was hidden.
-    ``verdict``: what the shoe says of it. ``stands``: who decided about a card of it. ``last``: the cut card has come.
+    ``verdict``: what the shoe says of it. ``confirmed_by``: who decided about a card of it. ``last``: the cut card has come.
     ``bets``: those that were told.
     """
 
@@ -49,7 +49,7 @@ class PuntoBancaCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     gap: bool = False
     before_gap: int = 0
     verdict: ShoeResult | None = None
-    stands: str | None = None
+    confirmed_by: str | None = None
     last: bool = False
     bets: tuple[Stake, ...] = ()
 
@@ -102,8 +102,8 @@ class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omi
     """A table of punto y banca between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: while cards are burned. ``queue``: cards that wait for a decision,
-    ``carried``: cards decided to be the first of the next round; ``spilled``: more came than can wait. ``silent``: the
-    device is not heard now. ``adrift``: cards go to no round until a person opens one, or the shoe says where it is;
+    ``carried``: cards decided to be the first of the next round; ``queue_overflowed``: more came than can wait. ``silent``: the
+    device is not heard now. ``out_of_sync``: cards go to no round until a person opens one, or the shoe says where it is;
     ``unseen``: one may have begun in a silence, at a table without keys. ``reset``: the shoe started afresh, and a person
     has not said what is in it. ``expected``: what was last said of the next card. ``last``: announced last hands that are
     left, from round ``last_since`` on.
@@ -118,9 +118,9 @@ class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omi
     current: PuntoBancaCoup | None = None
     queue: tuple[Waiting, ...] = ()
     carried: tuple[Waiting, ...] = ()
-    spilled: bool = False
+    queue_overflowed: bool = False
     silent: bool = False
-    adrift: bool = False
+    out_of_sync: bool = False
     unseen: bool = False
     reset: bool = False
     expected: str | None = None

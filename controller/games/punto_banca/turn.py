@@ -60,7 +60,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         assert coup is not None
         self.shut(by, unobserved=unobserved, gap=self.state.silent or (coup.gap and count(coup) > 0))
 
-    def lies_up(self, coup: PuntoBancaCoup) -> bool:
+    def dealt_face_up(self, coup: PuntoBancaCoup) -> bool:
         """Whether the next card of the round comes to lie face up."""
         third = count(coup) >= 4
         how = self.settings.third_card if third else self.settings.dealt
@@ -71,7 +71,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         coup = self.state.current
         assert coup is not None
         when_complete = self.settings.turn == "when_complete"
-        card = PuntoBancaCard(card=given.card, up=self.lies_up(coup) or seen, frame=frame_of(given))
+        card = PuntoBancaCard(card=given.card, up=self.dealt_face_up(coup) or seen, frame=frame_of(given))
         self.change_current(**{to: (*coup.cards(to), card)})
         index = len(coup.cards(to)) + 1
         self.say(CardDealt(round=coup.round, to=to, index=index, card=card.card if card.up else None))
@@ -152,7 +152,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         elif complete and coup.gap:
             self.unresolved(coup, "silence")
         elif complete and not self.state.queue and (coup.verdict is not None or self.settings.witness == "compared"):
-            self.result(coup.round, announced(coup, "player"), announced(coup, "banker"), frames_of(coup), coup.stands)
+            self.result(coup.round, announced(coup, "player"), announced(coup, "banker"), frames_of(coup), coup.confirmed_by)
 
     def disagrees(self, verdict: ShoeResult, coup: PuntoBancaCoup | PuntoBancaEntry) -> bool:
         """Whether the shoe's verdict is not ours, as far as it says something."""
@@ -199,7 +199,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         cards = tuple(card for _, card in coup.dealt) + late
         frames = frames_of(coup)
         self.record(PuntoBancaEntry(round=coup.round, kind="unresolved", cards=cards, frames=frames))
-        self.change(adrift=not whole and coup.verdict is None)
+        self.change(out_of_sync=not whole and coup.verdict is None)
         candidate = winner_of(announced(coup, "player"), announced(coup, "banker")) if whole else None
         self.say(RoundUnresolved(round=coup.round, why=why, candidate=candidate, frames=frames))
         self.close_talla()
@@ -209,9 +209,14 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         coup = self.state.current
         self.state = self.state.with_entry(entry)
         if coup is not None and coup.round == entry.round:
-            dropped, spilled = bool(self.state.queue), self.state.spilled
-            lost = dropped and spilled and self.settings.rounds == "shoe"
-            self.change(current=None, queue=(), spilled=spilled and not dropped, adrift=self.state.adrift or lost)
+            dropped, queue_overflowed = bool(self.state.queue), self.state.queue_overflowed
+            lost = dropped and queue_overflowed and self.settings.rounds == "shoe"
+            self.change(
+                current=None,
+                queue=(),
+                queue_overflowed=queue_overflowed and not dropped,
+                out_of_sync=self.state.out_of_sync or lost,
+            )
 
     def clear_shoe(self, left: int | None = None) -> None:
         """The talla is over, and its cards leave the table. ``left``: as counted by a person."""
@@ -222,7 +227,9 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
         if not now.over:
             self.say(shoe.ended(now, "reset" if self.state.reset else "person", left))
-        self.change(shoe=None, burn=None, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
+        self.change(
+            shoe=None, burn=None, queue=(), carried=(), queue_overflowed=False, reset=False, out_of_sync=False, unseen=False
+        )
         self.expect()
 
     def close_talla(self) -> None:

@@ -28,7 +28,7 @@ def act(turn: TexasHouseTurn, given: HandAct) -> None:
         raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if given.action not in ("go", "pass"):
         raise RejectedError("a player goes or gives up (pass)")
-    (turn.act if given.stands else turn.take_back)(given.who, given.action, given.by)
+    (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)
     go_on(turn)
 
 

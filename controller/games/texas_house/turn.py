@@ -106,11 +106,11 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         self.change_deal(order=self.first)
         self.change_deal(bonus=tuple(who for who in self.current.bonus if who in self.boxes))
 
-    def lies_up(self, who: str) -> bool:
+    def dealt_face_up(self, who: str) -> bool:
         """The common cards."""
         return who == BOARD
 
-    def null_if_seen(self, who: str) -> Law | None:
+    def void_if_seen(self, who: str) -> Law | None:
         """One of the bank's."""
         return self.book.void["card_exposed"] if self.settings.misdeal == "void" and who == DEALER else None
 
@@ -167,19 +167,19 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         spoke = {each: word for each, word in self.current.spoke.items() if each != who}
         table = poker_cards.take_up(self.current.table, who) if action == "pass" else self.current.table
         self.change_deal(spoke=spoke, table=table, order=self.first)
-        self.decided(who, action, by, stands=False)
+        self.decided(who, action, by, valid=False)
 
-    def bet(self, who: str, lies: bool, amount: int | None, by: str) -> None:
+    def bet(self, who: str, placed: bool, amount: int | None, by: str) -> None:
         """The supplementary bet is made, or taken back, before bets are closed."""
         if self.current.closed:
             raise RejectedError("bets are closed")
         if who not in self.boxes:
             raise RejectedError(f"{who} is not in play")
-        if lies == (who in self.current.bonus):
-            raise RejectedError(f"the bonus of {who} {'lies already' if lies else 'does not lie'}")
-        own = (who,) if lies else ()
+        if placed == (who in self.current.bonus):
+            raise RejectedError(f"the bonus of {who} {'is placed already' if placed else 'is not placed'}")
+        own = (who,) if placed else ()
         self.change_deal(bonus=(*(each for each in self.current.bonus if each != who), *own))
-        self.say(BetPlaced(round=self.current.round, who=who, bet="txb", lies=lies, amount=amount, by=by))
+        self.say(BetPlaced(round=self.current.round, who=who, bet="txb", withdrawn=not placed, amount=amount, by=by))
 
     def _withdraw(self, who: str, word: Word) -> None:
         self.change_deal(spoke={**self.current.spoke, who: word}, table=poker_cards.drop(self.current.table, who))

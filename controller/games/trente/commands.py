@@ -20,7 +20,7 @@ from controller.games.cards import is_card
 from controller.games.coups import Waiting
 from controller.games.game import RejectedError
 from controller.games.moves import frame_of
-from controller.games.session import announce_last_rounds, no_round, null_by, session, stands, undecided
+from controller.games.session import announce_last_rounds, confirmer, no_round, session, undecided, void_law
 from controller.games.trente import refait
 from controller.games.trente.readings import cut, follow_all, lose_place, ready
 from controller.games.trente.rows import WINNERS, Winner, is_coup, next_row, rows, winner
@@ -37,7 +37,7 @@ def start_shoe(turn: TrenteTurn, given: ShoeStart) -> None:
     law = turn.book.laws["shoe_unnumbered"]
     talla.numbered(given, f"{law.rule}, {law.article}")
     turn.clear_shoe()
-    talla.begin(turn, given, tail=0, adrift=False, unseen=False, reset=False)
+    talla.begin(turn, given, tail=0, out_of_sync=False, unseen=False, reset=False)
     turn.expect()
 
 
@@ -69,7 +69,7 @@ def close_bets(turn: TrenteTurn, given: BetsClose) -> None:
 def void(turn: TrenteTurn, given: RoundVoid) -> None:
     """The round is null by the word of the person in charge; for the cut card too, where the shoe does not see it."""
     of, now = undecided(turn.state, turn.state.current, given.round), turn.state.shoe
-    law = null_by(turn, given)
+    law = void_law(turn, given)
     if given.reason == "cut_card" and isinstance(of, TrenteCoup):
         if now is None or now.continuous:
             raise RejectedError("no cut card is in this shoe")
@@ -93,10 +93,10 @@ def confirm(turn: TrenteTurn, given: RoundConfirm) -> None:
     if not whole and said is None:
         raise RejectedError(f"the cards of round {of.round} are not all known: say the winner")
     before = refait.counts(turn.state)
-    turn.result(of.round, of.cards, stands(given), None if whole and said in (None, winner(known)) else said)
+    turn.result(of.round, of.cards, confirmer(given), None if whole and said in (None, winner(known)) else said)
     turn.tell_refaits(before, of.round, given)
     if isinstance(of, TrenteCoup):
-        turn.change(adrift=True)  # its last cards may still come
+        turn.change(out_of_sync=True)  # its last cards may still come
     turn.expect()
 
 
@@ -140,8 +140,8 @@ def decide(turn: TrenteTurn, given: CardDecide) -> None:
         follow_all(turn, state.queue[1:])
     else:
         raise RejectedError("no card waits for a decision")
-    if turn.state.spilled and not turn.state.queue:
-        turn.change(spilled=False)
+    if turn.state.queue_overflowed and not turn.state.queue:
+        turn.change(queue_overflowed=False)
         lose_place(turn)
     turn.expect()
 
@@ -150,9 +150,9 @@ def _unread(turn: TrenteTurn, given: CardDecide, coup: TrenteCoup) -> None:
     """The first card of the round that was not read: it is this one, or it leaves the game."""
     index = next(place for place, each in enumerate(coup.cards) if each.card is None)
     before, after = coup.cards[:index], coup.cards[index + 1 :]
-    who = stands(given)
+    who = confirmer(given)
     if given.action == "remove":
-        turn.change_current(cards=before + after, stands=who)
+        turn.change_current(cards=before + after, confirmed_by=who)
         turn.say(CardRemoved(round=coup.round, why="card_unread", card=None))
         return
     if given.action != "read":
@@ -165,7 +165,7 @@ def _unread(turn: TrenteTurn, given: CardDecide, coup: TrenteCoup) -> None:
     assert to is not None
     black, red = rows(known)
     turn.change(shoe=counted)
-    turn.change_current(cards=(*before, replace(coup.cards[index], card=card), *after), stands=who)
+    turn.change_current(cards=(*before, replace(coup.cards[index], card=card), *after), confirmed_by=who)
     turn.say(CardDealt(round=coup.round, to=to, index=len(black if to == "black" else red) + 1, card=card))
     if trouble is not None:
         turn.irregular(trouble)
@@ -207,4 +207,4 @@ def _waiting(turn: TrenteTurn, given: CardDecide, waiting: Waiting) -> None:
 
 def _stand(turn: TrenteTurn, given: CardDecide) -> None:
     if turn.state.current is not None:
-        turn.change_current(stands=stands(given))
+        turn.change_current(confirmed_by=confirmer(given))

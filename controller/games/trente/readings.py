@@ -33,7 +33,7 @@ def take_card(turn: TrenteTurn, given: CardDrawn) -> None:
 
 def follow(turn: TrenteTurn, waiting: Waiting) -> None:
     """The card goes to its row, or stops the table."""
-    if turn.state.adrift:
+    if turn.state.out_of_sync:
         if turn.state.unseen:
             turn.lose()
         return
@@ -112,7 +112,7 @@ def cut(turn: TrenteTurn, by: Command | None = None) -> None:
     talla.cut(turn, turn.number, 0)
     if coup is not None:
         turn.void(coup, "cut_card", turn.book.void["cut_card"], by)
-    turn.change(queue=(), spilled=False, adrift=False, unseen=False)
+    turn.change(queue=(), queue_overflowed=False, out_of_sync=False, unseen=False)
     turn.expect()
 
 
@@ -148,7 +148,7 @@ def lose_place(turn: TrenteTurn) -> None:
         if not coup.gap:
             turn.irregular("silence", asks=turn.state.asks)
     elif coup is None and by_shoe and state.shoe is not None and state.shoe.cut_at is None:
-        turn.change(adrift=True, unseen=state.unseen or not state.adrift)
+        turn.change(out_of_sync=True, unseen=state.unseen or not state.out_of_sync)
 
 
 # What else the shoe says
@@ -161,7 +161,14 @@ def take_reset(turn: TrenteTurn, _given: ShoeReset) -> None:
         return
     if state.current is not None:
         turn.unresolved(state.current, "undecided")
-    turn.change(shoe=shoe.lose_count(state.shoe), reset=not state.shoe.over, adrift=False, unseen=False, queue=(), spilled=False)
+    turn.change(
+        shoe=shoe.lose_count(state.shoe),
+        reset=not state.shoe.over,
+        out_of_sync=False,
+        unseen=False,
+        queue=(),
+        queue_overflowed=False,
+    )
     if not state.shoe.over:
         turn.irregular("shoe_reset", asks=turn.state.asks)
     turn.expect()

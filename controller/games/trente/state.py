@@ -26,7 +26,7 @@ class TrenteCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TrenteCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card. ``stands``: who decided about one.
+    """The round in hand. ``gap``: since its bets closed a silence may have hidden a card. ``confirmed_by``: who decided about one.
     ``bets``: those that were told.
     """
 
@@ -34,7 +34,7 @@ class TrenteCoup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     closed: bool = False
     cards: tuple[TrenteCard, ...] = ()
     gap: bool = False
-    stands: str | None = None
+    confirmed_by: str | None = None
     bets: tuple[Stake, ...] = ()
 
     @property
@@ -74,9 +74,9 @@ class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaul
     """A table of trente et quarante between two inputs.
 
     ``past``: the shoes of the last sessions. ``tail``: cards that came after the cut card. ``queue``: cards that wait for a
-    decision, ``carried``: cards decided to be the first of the next round; ``spilled``: more came than can wait.
+    decision, ``carried``: cards decided to be the first of the next round; ``queue_overflowed``: more came than can wait.
     ``silent``: the device is not heard now.
-    ``adrift``: cards go to no round until a person opens one; ``unseen``: one may have begun in a silence, at a table without
+    ``out_of_sync``: cards go to no round until a person opens one; ``unseen``: one may have begun in a silence, at a table without
     keys. ``reset``: the shoe started afresh, and a person has not said what is in it. ``expected``: what was last said of the
     next card. ``last``: announced last hands that are left, from round ``last_since`` on.
     """
@@ -87,9 +87,9 @@ class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaul
     current: TrenteCoup | None = None
     queue: tuple[Waiting, ...] = ()
     carried: tuple[Waiting, ...] = ()
-    spilled: bool = False
+    queue_overflowed: bool = False
     silent: bool = False
-    adrift: bool = False
+    out_of_sync: bool = False
     unseen: bool = False
     reset: bool = False
     expected: str | None = None

@@ -79,7 +79,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             if coup.gap:
                 self.unresolved(coup, "silence")
             else:
-                self.result(coup.round, coup.cards, coup.stands)
+                self.result(coup.round, coup.cards, coup.confirmed_by)
         self.expect()
 
     def expect(self) -> None:
@@ -104,7 +104,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
         why: Literal["cut", "reset", "person"] = "cut" if now.cut_at is not None else "reset" if self.state.reset else "person"
         self.say(shoe.ended(now, why, left))
-        self.change(shoe=None, tail=0, queue=(), carried=(), spilled=False, reset=False, adrift=False, unseen=False)
+        self.change(shoe=None, tail=0, queue=(), carried=(), queue_overflowed=False, reset=False, out_of_sync=False, unseen=False)
         self.expect()
 
     # Its outcome: a result, null, or unresolved
@@ -168,7 +168,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         """The round is null: by the cut card, or by a person's word."""
         self.record(TrenteEntry(round=of.round, kind="void", reason=reason, article=law.article))
         if isinstance(of, TrenteCoup):
-            self.change(spilled=False)
+            self.change(queue_overflowed=False)
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
     def unresolved(self, coup: TrenteCoup, why: Literal["silence", "undecided"], late: tuple[TrenteCard, ...] = ()) -> None:
@@ -176,7 +176,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         waiting = tuple(TrenteCard(card=each.given.card, frame=frame_of(each.given)) for each in self.state.queue)
         whole = not coup.unread and is_coup(coup.known) and not waiting and not late
         self.record(TrenteEntry(round=coup.round, kind="unresolved", cards=coup.cards + waiting + late))
-        self.change(adrift=not whole, spilled=False)
+        self.change(out_of_sync=not whole, queue_overflowed=False)
         candidate = winner(coup.known) if whole else None
         frames = tuple(each.frame for each in coup.cards if each.frame is not None)
         self.say(RoundUnresolved(round=coup.round, why=why, candidate=candidate, frames=frames))

@@ -28,7 +28,7 @@ def act(turn: TrijokerTurn, given: HandAct) -> None:
         raise RejectedError(f"the table waits for {' or '.join(turn.state.stop_asks)}")
     if given.action not in ("go", "withdraw"):
         raise RejectedError("a bet is taken back (withdraw) or left (go)")
-    (turn.act if given.stands else turn.take_back)(given.who, given.action, given.by)
+    (turn.act if given.valid else turn.take_back)(given.who, given.action, given.by)
 
 
 INPUTS = banked.INPUTS.also(at_the_table={HandAct: act})

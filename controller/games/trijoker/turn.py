@@ -78,7 +78,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         order = [who for to in self.book.deal for who in (self.boxes if to == "boxes" else (to,))]
         self.change_deal(order=tuple(order))
 
-    def lies_up(self, who: str) -> bool:
+    def dealt_face_up(self, who: str) -> bool:
         """By the other reading, the first cards to the players and the left common card."""
         first = not poker_cards.dealt(self.current.table, who)
         return self.settings.face_up == "yes" and first and who != COMMON[1]
@@ -156,7 +156,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if action == "withdraw":
             bet, own = self.book.bets[self.current.turned], self.current.withdrawn.get(who, ())
             self.change_deal(withdrawn={**self.current.withdrawn, who: (*own, bet)})
-            self.say(BetPlaced(round=self.current.round, who=who, bet=bet, lies=False, by=by))
+            self.say(BetPlaced(round=self.current.round, who=who, bet=bet, withdrawn=True, by=by))
 
     def take_back(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """What a player was told to do was a mistake; not once the next common card is turned."""
@@ -167,11 +167,11 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         if said != action:
             raise RejectedError(f"{who} has said {said} last: that alone can be taken back")
         self.change_deal(spoke=tuple(each for each in self.current.spoke if each != who))
-        self.decided(who, action, by, stands=False)
+        self.decided(who, action, by, valid=False)
         if action == "withdraw":
             withdrawn = {**self.current.withdrawn, who: own[:-1]}
             self.change_deal(withdrawn={each: bets for each, bets in withdrawn.items() if bets})
-            self.say(BetPlaced(round=self.current.round, who=who, bet=bet, lies=True, by=by))
+            self.say(BetPlaced(round=self.current.round, who=who, bet=bet, by=by))
 
     def missing(self) -> tuple[str, ...]:
         """After the right common card, every player's hand."""

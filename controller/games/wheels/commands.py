@@ -21,7 +21,7 @@ from controller.contract.commands import (
 from controller.contract.events import LastRounds, ResultCorrected, SessionClosed
 from controller.games.game import RejectedError
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, corrects, no_round, session, stands, undecided
+from controller.games.session import another_round, confirmer, corrects, no_round, session, undecided
 from controller.games.wheels.readings import STARTING
 from controller.games.wheels.state import Purpose, WheelCountdown, WheelEntry, WheelRound
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
@@ -89,7 +89,7 @@ def close_bets(turn: WheelTurn, given: BetsClose) -> None:
 
 def void(turn: WheelTurn, given: RoundVoid) -> None:
     """The spin is null, for a reason that the decree has, or by the word of the person in charge."""
-    of = _undecided(turn, given.round, calls_null=True)
+    of = _undecided(turn, given.round, voids=True)
     if given.role in turn.book.void_alone and not given.alone:
         others = " or ".join(role for role in turn.book.void_by if role not in turn.book.void_alone)
         raise RejectedError(f"the role {given.role} may say this only where no {others} is at the table: then say it with alone")
@@ -103,7 +103,7 @@ def void(turn: WheelTurn, given: RoundVoid) -> None:
 def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
     """A person stands for the result of a round, or lets the round in hand go on."""
     of = _undecided(turn, given.round)
-    who = stands(given)
+    who = confirmer(given)
     seen = of.landed if isinstance(of, WheelRound) else of.candidate
     number = seen if given.number is None else given.number
     if isinstance(of, WheelRound):
@@ -112,7 +112,7 @@ def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
         if of.landed is None and not (given.number is not None and turn.may_be_told(of)):
             if given.number is not None:
                 raise RejectedError(f"the ball of round {of.round} has not fallen yet")
-            turn.change_current(asks=(), stands=who)
+            turn.change_current(asks=(), confirmed_by=who)
             return
     if number is None:
         raise RejectedError(f"round {of.round} has no candidate: say the number")
@@ -217,9 +217,9 @@ def _limit_law(turn: WheelTurn) -> str:
     return f"{law.rule}, {law.article}"
 
 
-def _undecided(turn: WheelTurn, number: int | None, *, calls_null: bool = False) -> WheelRound | WheelEntry:
+def _undecided(turn: WheelTurn, number: int | None, *, voids: bool = False) -> WheelRound | WheelEntry:
     current = turn.state.current
-    first = current is not None and (calls_null or bool(current.asks))
+    first = current is not None and (voids or bool(current.asks))
     return undecided(turn.state, current, number, first=first, has="has its result; to replace it say result.correct")
 
 

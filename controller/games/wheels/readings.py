@@ -287,7 +287,7 @@ def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | No
     if current.asks:
         turn.change_current(landed=number, cell=cell)
     else:
-        turn.result(current, number, confirmed_by=current.stands, cell=cell)
+        turn.result(current, number, confirmed_by=current.confirmed_by, cell=cell)
         turn.change(gap=False)
 
 

@@ -23,7 +23,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in hand. ``frames``: its evidence so far, oldest first.
 
     ``said``: what is said once and was: breaches, the last call. ``asks``: the commands one of which it waits for;
-    ``landed``: the number that waits with it, ``cell`` where it lies, if the wheel tells places. ``stands``: who let it go on.
+    ``landed``: the number that waits with it, ``cell`` where it lies, if the wheel tells places. ``confirmed_by``: who let it go on.
     ``bets``: those that were told.
     """
 
@@ -38,7 +38,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asks: tuple[str, ...] = ()
     landed: Number | None = None
     cell: int | None = None
-    stands: str | None = None
+    confirmed_by: str | None = None
     bets: tuple[Stake, ...] = ()
 
     @property

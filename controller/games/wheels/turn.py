@@ -238,15 +238,15 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
             return
         policy: Policy = getattr(self.settings, what)
         breach = self.breaches[what]
-        null = self.book.void.get(breach.reason)
-        law = self.book.laws[breach.law] if breach.law else null
+        void_law = self.book.void.get(breach.reason)
+        law = self.book.laws[breach.law] if breach.law else void_law
         assert law is not None
         asks = DECISIONS if policy == "ask" else ()
         current = replace(current, said=(*current.said, what), asks=current.asks or asks)
         self.change(current=current)
         self.irregular(what, law, given=given, asks=asks)
         if policy == "void":
-            self.void(current, breach.reason, null or law)
+            self.void(current, breach.reason, void_law or law)
 
     # What commands stand on
 

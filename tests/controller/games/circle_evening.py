@@ -90,7 +90,7 @@ class Evening:
             if troubles[0].asks == ("deal.error", "round.void"):
                 self.say("deal.error", error="touched", who=self.chance.choice(hand.live).who)
             elif "deal.error" in troubles[0].asks:
-                self.say("deal.error", error=troubles[0].what.removeprefix("deal_"), stands=False)
+                self.say("deal.error", error=troubles[0].what.removeprefix("deal_"), valid=False)
             else:
                 self.say("card.decide", action=self.chance.choice(("accept", "accept", "remove")))
             if self.chance.random() < 0.2:

@@ -30,7 +30,7 @@ class Standing:
             if isinstance(event, RoundResult | ResultCorrected):
                 self.hands, self.marks, self.winner = event.hands, event.marks, event.winner
             if isinstance(event, AwardQualified):
-                self.awards[msgspec.structs.replace(event, stands=True)] += 1 if event.stands else -1
+                self.awards[msgspec.structs.replace(event, valid=True)] += 1 if event.valid else -1
         assert set(self.awards.values()) <= {0, 1}, "an award given twice, or one taken back that was not given"
         assert all(event.round for event in events)
 

@@ -267,7 +267,7 @@ class Croupier:
             self._say("deck.check", cards=52),
             self._say("deal.error", error=self.chance.choice(("too_many", "exposed", "order", "defective"))),
             self._say("deal.error", error="exposed", who=who, fault="player"),
-            self._say("hand.act", who=who, action=self.chance.choice(("go", "pass", "buy", "discard")), stands=False),
+            self._say("hand.act", who=who, action=self.chance.choice(("go", "pass", "buy", "discard")), valid=False),
             self._say("round.confirm"),
             self._say("round.void", reason="inspector"),
             self._say("session.close"),

@@ -67,7 +67,7 @@ def corrected(events: list[Any]) -> ResultCorrected:
 
 
 def awards(events: list[Any]) -> list[tuple[str, str, bool]]:
-    return [(each.box, each.hand, each.stands) for each in of_kind(events, AwardQualified)]
+    return [(each.box, each.hand, each.valid) for each in of_kind(events, AwardQualified)]
 
 
 def test_trijoker_is_as_the_right_cards_would_have_made_it() -> None:

@@ -242,7 +242,7 @@ class Evening:
                 self.say("round.confirm")
             case 16:
                 action = self.chance.choice(("go", "pass", "withdraw", "set"))
-                self.say("hand.act", who="box:2", action=action, stands=self.lucky(0.3))
+                self.say("hand.act", who="box:2", action=action, valid=self.lucky(0.3))
             case _:
                 self.turn()
 

@@ -34,8 +34,8 @@ def test_bets_are_made_before_the_cards(game: str, decree: str) -> None:
     with pytest.raises(RejectedError, match=f"no bets are open; the chips go back: {cites}"):
         place(play, "box:1")
     play.boxes(1, 2)
-    assert place(play, "box:1").lies
-    assert not only(play.say("bet.withdraw", "croupier", who="box:1", bet="bet"), BetPlaced).lies
+    assert not place(play, "box:1").withdrawn
+    assert only(play.say("bet.withdraw", "croupier", who="box:1", bet="bet"), BetPlaced).withdrawn
     with pytest.raises(RejectedError, match="box:1 has no bet bet"):
         play.say("bet.withdraw", "croupier", who="box:1", bet="bet")
     place(play, "box:1")
@@ -98,7 +98,7 @@ def test_who_bets_is_a_box_of_the_table(game: str, decree: str) -> None:
 def test_balears_does_not_say_how_many_may_bet_on_a_box() -> None:
     play = table("BAL05")
     play.boxes(1)
-    assert place(play, "box:1/9").lies
+    assert not place(play, "box:1/9").withdrawn
 
 
 @pytest.mark.rule("BAL05-080", "ARA02-059", "EUS96-076", "GAL07-069")
@@ -115,7 +115,7 @@ def test_insurance_is_taken_while_it_is_offered_for_half_of_the_bet_at_most(game
     if decree == "ARA02":
         with pytest.raises(RejectedError, match=f"insurance is at least {MINIMUM // 2}"):
             place(play, "box:1", "insurance", MINIMUM // 2 - 1)
-    assert place(play, "box:1", "insurance", 2 * MINIMUM).lies
+    assert not place(play, "box:1", "insurance", 2 * MINIMUM).withdrawn
     play.key("draw")
     play.cards("2h")
     for command in ("bet.place", "bet.withdraw"):
@@ -165,7 +165,7 @@ def test_side_bets_have_limits_of_their_own() -> None:
     play.boxes(1)
     for bet, least, most in (("pairs", 250, 15000), ("accumulated", 1, 250)):
         for amount in (least, most):
-            assert place(play, "box:1", bet, amount).lies
+            assert not place(play, "box:1", bet, amount).withdrawn
         with pytest.raises(RejectedError, match=f"{bet} is at most {most}"):
             place(play, "box:1", bet, most + 1)
     with pytest.raises(RejectedError, match="pairs is at least 250"):

@@ -244,7 +244,7 @@ def accounted(play: Play) -> bool:
     if shoe is None or not shoe.counted or shoe.continuous:
         return True
     deal = play.state.deal
-    lying = [*deal.dealer, *deal.loose, *(card for seat in deal.seats for card in seat.cards)] if deal else []
+    lying = [*deal.dealer, *deal.unplaced, *(card for seat in deal.seats for card in seat.cards)] if deal else []
     return Counter(lying) <= Counter(shoe.seen)
 
 

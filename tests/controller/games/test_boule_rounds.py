@@ -166,7 +166,7 @@ def test_a_bet_after_no_more_bets_is_refused(decree: str) -> None:
         play.say("bet.place", who="seat:1", bet="5")
     play.say("bets.open")
     placed = only(play.say("bet.place", "croupier", who="seat:1", bet="red", amount=500), BetPlaced)
-    assert (placed.round, placed.bet, placed.lies) == (1, "red", True)
+    assert (placed.round, placed.bet, placed.withdrawn) == (1, "red", False)
     play.say("bets.close")
     with pytest.raises(RejectedError, match=f"the chips go back: {decree}-0"):
         play.say("bet.place", who="seat:1", bet="5")

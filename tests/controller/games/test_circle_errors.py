@@ -151,7 +151,7 @@ def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(decree: str, gam
     play.bets()
     play.cards(cards)
     [told] = of_kind(play.error("exposed", 3, fault="player"), Irregularity)
-    assert (told.what, told.law, told.asks) == ("deal_bared", law, ())
+    assert (told.what, told.law, told.asks) == ("deal_shown_by_player", law, ())
     assert play.state.current is not None
     assert play.state.troubles == ()
     with pytest.raises(RejectedError, match="say whose cards"):
@@ -176,7 +176,7 @@ def test_a_card_that_a_reader_saw_and_the_player_has_shown_annuls_nothing() -> N
     play = half_dealt("EUS96")
     play.cards("Ks", exposed=True)
     said = play.say("card.decide", action="exposed", fault="player")
-    assert whats(said) == ["deal_bared"]
+    assert whats(said) == ["deal_shown_by_player"]
     assert [event.card for event in of_kind(said, CardDealt)] == ["Ks"]
     play.cards("Qs Js")
     assert play.current.open
@@ -199,15 +199,15 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(decree: str, game:
     with pytest.raises(RejectedError, match=f"deal_{error} waits for round.void or deal.error"):
         play.accept()
     with pytest.raises(RejectedError, match="the role croupier may not say this"):
-        play.error(error, 3, stands=False)
+        play.error(error, 3, valid=False)
     with pytest.raises(RejectedError, match="no error order waits"):
-        play.say("deal.error", error="order", who="seat:3", stands=False)
+        play.say("deal.error", error="order", who="seat:3", valid=False)
     waits = play.state
     assert void(play.say("round.void", reason="wrong_count")).law == ("BAL09-040" if decree == "BAL09" else "EUS96-203")
     play.state = waits
-    play.say("deal.error", error=error, who="seat:3", stands=False)
+    play.say("deal.error", error=error, who="seat:3", valid=False)
     assert play.state.troubles == ()
-    assert play.current.stands == "M. Lasa (table_head)"
+    assert play.current.confirmed_by == "M. Lasa (table_head)"
 
 
 @synthetic

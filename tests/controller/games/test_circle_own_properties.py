@@ -100,7 +100,7 @@ OWN = {
         *(
             "deal_exposed",
             "deal_both_exposed",
-            "deal_bared",
+            "deal_shown_by_player",
             "deal_last_card",
             "deal_last_of_two",
             "deal_skipped",

@@ -209,7 +209,7 @@ def test_both_of_the_first_cards_were_seen_the_ante_is_returned() -> None:
     play.cards("5c 2d 3d")
     said = play.seen("4d")
     assert irregularities(said) == ["deal_both_exposed"]
-    assert [(event.who, event.bet, event.lies) for event in of_kind(said, BetPlaced)] == [("seat:2", "ante", False)]
+    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(said, BetPlaced)] == [("seat:2", "ante", True)]
     assert of_kind(said, CardRemoved)[0].to == "seat:2"
     said = play.cards("5d 9s Jh Qd 6c")
     assert [who for who, _ in dealt(said)] == ["seat:3", "seat:4", "seat:1", "seat:3", "dead"]
@@ -278,7 +278,7 @@ def test_the_last_card_of_two_players_was_seen_they_show_without_a_bet(by: str) 
 def test_who_bares_covered_cards_gets_the_next_one_face_up() -> None:
     play = seven(streets=3)
     said = play.error("exposed", 2, fault="player")
-    assert irregularities(said) == ["deal_bared"]
+    assert irregularities(said) == ["deal_shown_by_player"]
     last(play)
     assert dealt(play.cards(LAST)) == [("seat:4", None), ("seat:1", None), ("seat:2", "As"), ("seat:3", None)]
     assert play.current.open

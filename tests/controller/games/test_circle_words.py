@@ -33,5 +33,5 @@ def test_a_word_that_is_taken_back_is_not_taken_for_that_word(game: str, word: d
     play = dealt(game)
     before = play.state
     with pytest.raises(RejectedError, match="in a circle a word is not taken back"):
-        play.say("hand.act", who="seat:4", stands=False, **word)
+        play.say("hand.act", who="seat:4", valid=False, **word)
     assert play.state == before

@@ -186,7 +186,7 @@ def test_when_a_bet_may_be_placed(decree: str) -> None:
             play.bet(bet, "seat:2")
     for bet in ("come", "dont_come", "field", "big_6", "right:8", "wrong:10", "horn"):
         placed = only(play.bet(bet, "seat:2", amount=500), BetPlaced)
-        assert (placed.who, placed.bet, placed.lies, placed.amount) == ("seat:2", bet, True, 500)
+        assert (placed.who, placed.bet, placed.withdrawn, placed.amount) == ("seat:2", bet, False, 500)
 
 
 @every
@@ -223,7 +223,7 @@ def test_what_goes_beside_another_bet(decree: str) -> None:
     play.bet("dont_win_odds", "seat:2", amount=2000)
     play.bet("win_odds", "seat:1", amount=9000)  # nobody told what lies on Win
     gone = play.say("bet.withdraw", who="seat:2", bet="dont_win")
-    assert [(event.bet, event.lies) for event in of_kind(gone, BetPlaced)] == [("dont_win", False), ("dont_win_odds", False)]
+    assert [(event.bet, event.withdrawn) for event in of_kind(gone, BetPlaced)] == [("dont_win", True), ("dont_win_odds", True)]
     assert [each.bet for each in play.state.bets] == ["win", "win_odds"]
 
 

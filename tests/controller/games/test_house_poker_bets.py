@@ -33,7 +33,7 @@ def test_the_stake_of_a_side_bet(game: str, decree: str, bet: str, allowed: tupl
     play = opened(game, decree)
     for amount in allowed:
         [placed] = of_kind(play.say("bet.place", who="box:1", bet=bet, amount=amount), BetPlaced)
-        assert (placed.bet, placed.amount, placed.lies) == (bet, amount, True)
+        assert (placed.bet, placed.amount, placed.withdrawn) == (bet, amount, False)
     for amount in refused:
         with pytest.raises(RejectedError, match=f"{bet} is at (least|most) |an amount of 0 is none"):
             play.say("bet.place", who="box:1", bet=bet, amount=amount)
@@ -63,7 +63,7 @@ def test_a_side_bet_lies_before_the_deal() -> None:
     play = opened()
     play.say("bet.place", who="box:1", bet="insurance")
     [back] = of_kind(play.say("bet.withdraw", who="box:1", bet="insurance"), BetPlaced)
-    assert back.lies is False
+    assert back.withdrawn is True
     with pytest.raises(RejectedError, match="has no bet 'insurance'"):
         play.say("bet.withdraw", who="box:1", bet="insurance")
     play.say("bets.close")
@@ -86,7 +86,7 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
     play.say("bet.place", who="box:1", bet="jackpot", amount=100)
     told = play.say("bets.close")
     assert [(event.what, event.detail) for event in of_kind(told, Irregularity)] == [("bet_without_ante", "box:2: jackpot")]
-    assert [(event.who, event.lies) for event in of_kind(told, BetPlaced)] == [("box:2", False)]
+    assert [(event.who, event.withdrawn) for event in of_kind(told, BetPlaced)] == [("box:2", True)]
     assert play.shown["hands"]["box:1"]["bets"] == ["jackpot"]
 
 
@@ -177,7 +177,7 @@ def test_others_bet_on_a_hand_only_where_the_casino_says_so() -> None:
     play = opened("three-card-poker", "BAL09", others_bet=True)
     for place in (2, 3, 4):
         [placed] = of_kind(play.say("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced)
-        assert (placed.who, placed.lies) == (f"box:1/{place}", True)
+        assert (placed.who, placed.withdrawn) == (f"box:1/{place}", False)
     with pytest.raises(RejectedError, match="4 may bet on a box at most: BAL09-014"):
         play.say("bet.place", who="box:1/5", bet="ante", amount=500)
     with pytest.raises(RejectedError, match="none of the boxes"):

@@ -55,10 +55,10 @@ def test_a_corrected_result_is_what_the_right_cards_would_have_made(
     now, then = corrected(events), result(true)
     assert (now.winner, now.marks) == (then.winner, then.marks)
     assert now.hands == then.hands
-    withdrawn = [each for each in of_kind(events, AwardQualified) if not each.stands]
-    stands = [each for each in of_kind(first + events, AwardQualified) if each.stands]
+    withdrawn = [each for each in of_kind(events, AwardQualified) if not each.valid]
+    stands = [each for each in of_kind(first + events, AwardQualified) if each.valid]
     for each in withdrawn:
-        stands.remove(msgspec.structs.replace(each, stands=True))
+        stands.remove(msgspec.structs.replace(each, valid=True))
     assert stands == of_kind(true, AwardQualified)
     assert play.game.history(play.state)[-1] == {**other.game.history(other.state)[-1], "corrected": True}
 

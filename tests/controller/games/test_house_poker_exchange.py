@@ -193,11 +193,11 @@ def bank_shown(cards: str) -> Play:
 def test_the_bank_discards_anew_when_its_first_cards_were_told_wrongly(first: str, then: str, gone: list[str]) -> None:
     play = bank_shown(first)
     told = play.show("dealer", then)
-    assert [(event.who, event.stands) for event in of_kind(told, HandDecided)] == [("dealer", False)]
+    assert [(event.who, event.valid) for event in of_kind(told, HandDecided)] == [("dealer", False)]
     stopped(play, "shown_differs")
     play.again()
     told = play.say("card.decide", action="accept")
-    assert [(event.decision, event.count, event.stands) for event in of_kind(told, HandDecided)] == [("discard", len(gone), True)]
+    assert [(event.decision, event.count, event.valid) for event in of_kind(told, HandDecided)] == [("discard", len(gone), True)]
     assert [event.card for event in of_kind(told, CardRemoved)] == gone
     assert play.shown["expected"] == ("dealer" if gone else None)
     play.cards(" ".join(["Qc", "Qd"][: len(gone)]))

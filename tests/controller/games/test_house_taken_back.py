@@ -19,12 +19,12 @@ LOW = "7c 5d 4h 3s 2c"
 
 def back(play: Any, number: int, action: str, **fields: Any) -> list[AnyEvent]:
     """What was told of a box was a mistake."""
-    told: list[AnyEvent] = play.say("hand.act", role="croupier", who=f"box:{number}", action=action, stands=False, **fields)
+    told: list[AnyEvent] = play.say("hand.act", role="croupier", who=f"box:{number}", action=action, valid=False, **fields)
     return told
 
 
 def decided(events: list[AnyEvent]) -> list[tuple[str, str, bool]]:
-    return [(event.who, event.decision, event.stands) for event in of_kind(events, HandDecided)]
+    return [(event.who, event.decision, event.valid) for event in of_kind(events, HandDecided)]
 
 
 # Poker against the house
@@ -183,7 +183,7 @@ def test_a_bet_that_was_told_as_taken_back_lies_again() -> None:
     play.act("box:1", "withdraw")
     told = back(play, 1, "withdraw")
     assert decided(told) == [("box:1", "withdraw", False)]
-    assert [(event.who, event.bet, event.lies) for event in of_kind(told, BetPlaced)] == [("box:1", "bet_1", True)]
+    assert [(event.who, event.bet, event.withdrawn) for event in of_kind(told, BetPlaced)] == [("box:1", "bet_1", False)]
     assert play.shown["withdrawn"] == {}, "as before"
     play.act("box:2", "withdraw")
     play.turn("common:1", "common:2", "box:1", "box:2")
@@ -284,4 +284,4 @@ def test_a_circle_takes_no_word_back() -> None:
     """It has ``hand.act in`` for a hand that was told as given up."""
     play = circle_play.table()
     with pytest.raises(RejectedError, match="in a circle a word is not taken back"):
-        play.say("hand.act", who="seat:1", action="fold", stands=False)
+        play.say("hand.act", who="seat:1", action="fold", valid=False)

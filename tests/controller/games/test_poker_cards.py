@@ -21,7 +21,7 @@ from controller.games.poker.cards import (
     is_up,
     known,
     laid_down,
-    lay,
+    place_card,
     show,
     show_one,
     trouble,
@@ -37,7 +37,7 @@ OWN = ("As", "Kd", "7c", "4h", "2d")
 def laid(*cards: str | None, to: str = "box:1") -> Table:
     table: Table = ()
     for card in cards:
-        table = lay(table, to, card)
+        table = place_card(table, to, card)
     return table
 
 
@@ -64,7 +64,7 @@ def test_every_hand_gets_its_cards(hands: int, size: int, dealt: Dealt, count: i
     table: Table = ()
     for who in order[:count]:
         assert due(order, table)[0] == who
-        table = lay(table, who)
+        table = place_card(table, who)
     assert len(due(order, table)) == max(0, hands * size - count)
 
 
@@ -80,8 +80,8 @@ def test_unknown_stays_unknown() -> None:
 
 
 def test_the_evidence_of_a_hidden_card_is_hidden_too() -> None:
-    table = lay(
-        lay((), "dealer", "As", frame=Frame(at=1.0, frame="one")), "dealer", "Kd", up=True, frame=Frame(at=2.0, frame="two")
+    table = place_card(
+        place_card((), "dealer", "As", frame=Frame(at=1.0, frame="one")), "dealer", "Kd", up=True, frame=Frame(at=2.0, frame="two")
     )
     assert [each.frame for each in frames(table)] == ["two"]
     assert laid_down((), table) == [CardDealt(to="dealer", index=1, card=None), CardDealt(to="dealer", index=2, card="Kd")]
@@ -133,7 +133,7 @@ def test_a_hand_shown_with_a_wrong_number_of_cards() -> None:
 
 
 def test_discards_that_nobody_saw_are_those_that_are_not_shown() -> None:
-    table = lay(laid(*OWN), "box:1", "9s")
+    table = place_card(laid(*OWN), "box:1", "9s")
     shown = show(table, "box:1", ("As", "Kd", "7c", "2d", "9s"), dropped=1, first=5)
     assert not isinstance(shown, str)
     assert [each.card for each in shown if each.gone] == ["4h"]

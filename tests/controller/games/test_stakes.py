@@ -106,9 +106,9 @@ def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: C
             play.place(case.bet)
     play.say("bets.open", "croupier")
     placed = play.place(case.bet, MINIMUM)
-    assert (placed.who, placed.bet, placed.amount, placed.lies, placed.round) == ("seat:1", case.bet, MINIMUM, True, 1)
+    assert (placed.who, placed.bet, placed.amount, placed.withdrawn, placed.round) == ("seat:1", case.bet, MINIMUM, False, 1)
     back = only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced)
-    assert (back.bet, back.lies) == (case.bet, False)
+    assert (back.bet, back.withdrawn) == (case.bet, True)
     with pytest.raises(RejectedError, match=f"seat:1 has no bet {case.bet}"):
         play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet)
     play.place(case.bet, MINIMUM)
@@ -178,7 +178,7 @@ def test_bets_of_a_round_that_is_written_down_and_taken_up_again_lie_still(case:
     play.say("bets.open", "croupier")
     play.place(case.bet, MINIMUM)
     play.again()
-    assert only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced).lies is False
+    assert only(play.say("bet.withdraw", "croupier", who="seat:1", bet=case.bet), BetPlaced).withdrawn is True
 
 
 def test_the_authorised_minimum_of_boule_makes_its_highest_stakes() -> None:

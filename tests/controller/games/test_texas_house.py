@@ -192,7 +192,7 @@ def test_the_bonus_is_a_bet_before_the_deal() -> None:
     play.open(1)
     play.say("bets.open")
     play.say("bet.place", who="box:1", bet="txb", amount=500)
-    with pytest.raises(RejectedError, match="lies already"):
+    with pytest.raises(RejectedError, match="is placed already"):
         play.say("bet.place", who="box:1", bet="txb")
     play.say("bet.withdraw", who="box:1", bet="txb")
     play.say("bets.close")

@@ -80,7 +80,7 @@ def test_more_cards_than_can_wait_are_counted_and_leave_the_round_to_a_person() 
     play.say("card.decide", action="read", card="5c")
     while "card.decide" in play.state.asks:
         play.say("card.decide", action="remove")
-    assert not play.state.spilled
+    assert not play.state.queue_overflowed
     assert play.state.current is None
     assert play.state.asks == ()
 

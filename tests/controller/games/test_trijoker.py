@@ -52,7 +52,7 @@ def test_two_of_three_bets_may_be_withdrawn_each_before_its_card(decree: str) ->
     with pytest.raises(RejectedError, match="common:1 is turned first"):
         play.turn("common:2")
     said = play.act("box:3", "withdraw")
-    assert [(bet.bet, bet.lies) for bet in of_kind(said, BetPlaced)] == [("bet_1", False)]
+    assert [(bet.bet, bet.withdrawn) for bet in of_kind(said, BetPlaced)] == [("bet_1", True)]
     with pytest.raises(RejectedError, match="spoken already"):
         play.act("box:3", "go")
     play.turn("common:1")

@@ -11,21 +11,23 @@ from controller.games.hands.evaluator import RANKINGS, best, showing
 from controller.rulebooks.circle import Circle
 
 
-def _mano(hand: CircleRound, _book: Circle) -> str | None:
+def _left_of_button(hand: CircleRound, _book: Circle) -> str | None:
     """Who has the hand, or the next after him who can still bet."""
-    return next((seat.who for seat in hand.live if seat.stands == "in"), None)
+    return next((seat.who for seat in hand.live if seat.status == "in"), None)
 
 
 def _bettor(hand: CircleRound, book: Circle) -> str | None:
     """Who made the last bet; where nobody did, who has the hand."""
-    return next((seat.who for seat in hand.live if seat.number == hand.bettor and seat.stands == "in"), None) or _mano(hand, book)
+    return next((seat.who for seat in hand.live if seat.number == hand.bettor and seat.status == "in"), None) or _left_of_button(
+        hand, book
+    )
 
 
 def _opener(hand: CircleRound, _book: Circle) -> str | None:
     """Who opened the pot; where he gave up, the next after him."""
     numbers = [seat.number for seat in hand.seats]
     start = numbers.index(hand.opener) if hand.opener in numbers else 0
-    return next((seat.who for seat in (*hand.seats[start:], *hand.seats[:start]) if seat.stands == "in"), None)
+    return next((seat.who for seat in (*hand.seats[start:], *hand.seats[:start]) if seat.status == "in"), None)
 
 
 def _after_blinds(hand: CircleRound, _book: Circle) -> str | None:
@@ -47,7 +49,7 @@ def _best_up(hand: CircleRound, book: Circle) -> str | None:
 
 def _shown(hand: CircleRound, book: Circle) -> dict[str, tuple[int, ...]]:
     """What the open cards of each hand are worth; nothing while some have none that is known."""
-    found = {seat.who: cards_of(hand, seat.who) for seat in hand.live if seat.stands == "in"}
+    found = {seat.who: cards_of(hand, seat.who) for seat in hand.live if seat.status == "in"}
     if not all(found.values()):
         return {}
     name = ranking(book, hand.players)
@@ -56,8 +58,8 @@ def _shown(hand: CircleRound, book: Circle) -> dict[str, tuple[int, ...]]:
     return {who: value.key for who, value in worth.items() if value is not None}
 
 
-SPEAKS: Mapping[str, Callable[[CircleRound, Circle], str | None]] = {
-    "mano": _mano,
+FIRST_TO_ACT: Mapping[str, Callable[[CircleRound, Circle], str | None]] = {
+    "left_of_button": _left_of_button,
     "bettor": _bettor,
     "opener": _opener,
     "after_blinds": _after_blinds,
